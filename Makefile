@@ -1,0 +1,79 @@
+# The course's commands. Each does its own set-up; nothing has to be installed by hand but Python 3.11+.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export OMP_NUM_THREADS := 1
+READY := $(VENV)/.ready
+
+.PHONY: help book serve page pdf test check sync claims bench mutants lighthouse clean
+
+help:
+	@echo 'make book             build the four editions into _build/html'
+	@echo 'make serve            build and serve them on http://localhost:8000'
+	@echo 'make test             run every test and every notebook of every language'
+	@echo 'make check            the quick form: unit tests and the English notebooks'
+	@echo 'make sync             execute changed English notebooks, carry code and outputs to every language'
+	@echo 'make page LANG=tr STEM=index   build one page to look at'
+	@echo 'make pdf              one PDF an edition (needs Chromium)'
+	@echo 'make claims           run the asserted experiments on three seeds'
+	@echo 'make bench            speed and memory beside PyTorch and D2L'
+	@echo 'make mutants          plant faults in the package and see the tests catch them'
+	@echo 'make lighthouse       Lighthouse on one chapter in each language (needs Node and Chromium)'
+
+# d2l pins versions that current Pythons have no wheels for; it runs without them.
+$(READY): requirements.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -r requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps d2l==1.0.3
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+book: $(READY)
+	$(BIN)/python -m tools.site build
+
+serve: $(READY)
+	$(BIN)/python -m tools.site build
+	$(BIN)/python -m tools.site serve
+
+page: $(READY)
+	$(BIN)/python -m tools.site build --lang $(LANG) --page $(STEM)
+
+pdf: $(READY)
+	$(BIN)/python -m tools.site build
+	$(BIN)/python -m tools.site pdf
+
+test: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m tools.translations check
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval book
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m tools.translations check
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests --ignore tests/test_browser.py
+	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval book/en
+
+sync: $(READY)
+	$(BIN)/python -m tools.translations sync
+
+claims: $(READY)
+	$(BIN)/python -m tools.claims
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks.attention
+	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.corpus
+
+mutants: $(READY)
+	$(BIN)/python -m tests.mutants
+
+lighthouse: $(READY)
+	$(BIN)/python -m tools.lighthouse
+
+clean:
+	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis
