@@ -1,0 +1,1 @@
+"""What authors run: keep translations in step, make the corpus, check the claims."""
