@@ -1,0 +1,146 @@
+"""Which keys a query may attend to: lengths, masks, and a softmax that knows them.
+
+A mask is boolean, True where a query may attend, as in `F.scaled_dot_product_attention`.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from mha_course.checks import check_lengths, check_mask, check_size, check_tensor
+
+
+def length_mask(valid_lens: Tensor, max_len: int) -> Tensor:
+    """Turn lengths into a mask: True at the first `valid_lens` of `max_len` positions.
+
+    Parameters
+    ----------
+    valid_lens : Tensor of integers, any shape (...)
+        Numbers of valid positions, from 0 to `max_len`. Their values are not checked while compiling, and
+        cannot be under `vmap`, which goes with masks.
+    max_len : int
+        Number of positions.
+
+    Returns
+    -------
+    Tensor of booleans, shape (..., max_len)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Lengths that are no integers, below 0 or above `max_len`.
+    """
+    check_lengths(valid_lens)
+    check_size("max_len", max_len, least=0)
+    if not torch.compiler.is_compiling() and valid_lens.numel():
+        try:
+            least, most = (int(length) for length in valid_lens.aminmax())
+        except RuntimeError as error:
+            raise TypeError("valid_lens must hold values that can be read; under vmap give a mask") from error
+        if least < 0 or most > max_len:
+            raise ValueError(f"valid_lens must lie from 0 to {max_len}, got {least if least < 0 else most}")
+    return torch.arange(max_len, device=valid_lens.device) < valid_lens.unsqueeze(-1)  # (..., max_len)
+
+
+def causal_mask(n: int, device: torch.device | str | None = None) -> Tensor:
+    """Let each of `n` positions attend to itself and to those before it.
+
+    Returns
+    -------
+    Tensor of booleans, shape (n, n): (queries, keys)
+    """
+    check_size("n", n, least=0)
+    return torch.ones(n, n, dtype=torch.bool, device=device).tril()
+
+
+def attention_mask(
+    valid_lens: Tensor | None, mask: Tensor | None, shape: tuple[int, ...], device: torch.device
+) -> Tensor | None:
+    """Join lengths and mask into one mask for scores of a shape.
+
+    Parameters
+    ----------
+    valid_lens : Tensor of integers, shape (batch,) or (batch, queries), optional
+        How many of the first keys may be attended to.
+    mask : Tensor of booleans, broadcastable to `shape`, optional
+        True where a query may attend.
+    shape : tuple of int
+        (batch, queries, keys) or (batch, heads, queries, keys).
+    device : torch.device
+        Where the scores are.
+
+    Returns
+    -------
+    Tensor of booleans with as many axes as `shape` and broadcastable to it, or None where all is allowed
+    """
+    if mask is not None:
+        check_mask(mask, shape, device)
+        mask = mask.reshape((1,) * (len(shape) - mask.dim()) + tuple(mask.shape))
+    if valid_lens is None:
+        return mask
+    check_lengths(valid_lens)
+    if len(shape) not in (3, 4):
+        raise ValueError(f"scores must have 3 or 4 axes where valid_lens are given, got {tuple(shape)}")
+    if tuple(valid_lens.shape) not in ((shape[0],), (shape[0], shape[-2])):
+        raise ValueError(
+            f"valid_lens must have the shape (batch,) = ({shape[0]},) or (batch, queries) = "
+            f"({shape[0]}, {shape[-2]}), got {tuple(valid_lens.shape)}"
+        )
+    if valid_lens.device != device:
+        raise ValueError(f"valid_lens must be on {device} like the scores, got {valid_lens.device}")
+    within = length_mask(valid_lens, shape[-1])  # (batch, keys) or (batch, queries, keys)
+    if valid_lens.dim() == 1:
+        within = within.unsqueeze(1)  # (batch, 1, keys)
+    if len(shape) == 4:
+        within = within.unsqueeze(1)  # (batch, 1, 1 or queries, keys)
+    return within if mask is None else within & mask
+
+
+def clean_padding(keys: Tensor, values: Tensor, allowed: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Set keys and values that no query may attend to to 0.
+
+    A weight of 0 does not hide a NaN, since 0 · NaN is NaN; and padding that went through a projection
+    would reach the gradient of its weights.
+
+    Parameters
+    ----------
+    keys, values : Tensor, shapes (batch, keys, key_size) and (batch, keys, value_size)
+    allowed : Tensor of booleans or None
+        What `attention_mask` returned, (batch, queries, keys) or (batch, heads, queries, keys); axes may be 1.
+
+    Returns
+    -------
+    tuple of Tensor
+        Keys and values of the same shapes; what was given is left as it is.
+    """
+    if allowed is None:
+        return keys, values
+    attended = allowed.flatten(1, -2).any(1).unsqueeze(-1)  # (batch, keys, 1)
+    return keys.masked_fill(~attended, 0), values.masked_fill(~attended, 0)
+
+
+def masked_softmax(scores: Tensor, valid_lens: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the keys that a query may attend to; all other weights are exactly 0.
+
+    A row that may attend to nothing gets weights of 0, and no gradient.
+
+    Parameters
+    ----------
+    scores : Tensor, shape (batch, queries, keys) or (batch, heads, queries, keys)
+    valid_lens : Tensor of integers, shape (batch,) or (batch, queries), optional
+        How many of the first keys may be attended to.
+    mask : Tensor of booleans, broadcastable to the scores, optional
+        True where a query may attend.
+
+    Returns
+    -------
+    Tensor like `scores`; rows sum to 1, or to 0 where nothing is allowed
+    """
+    check_tensor("scores", scores)
+    allowed = attention_mask(valid_lens, mask, tuple(scores.shape), scores.device)
+    if allowed is None:
+        return scores.softmax(-1)
+    nothing = ~allowed.any(-1, keepdim=True)  # rows that may attend to nothing
+    scores = scores.masked_fill(~allowed, float("-inf")).masked_fill(nothing, 0.0)
+    return scores.softmax(-1).masked_fill(nothing, 0.0)
