@@ -1,0 +1,112 @@
+"""How good are translations, and do the attention weights peak where they should?"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from torch import Tensor
+
+Tokens = str | Sequence[str]
+
+
+def tokens_of(sentence: Tokens) -> list[str]:
+    """Return a sentence's tokens; a string is split at white space."""
+    return sentence.split() if isinstance(sentence, str) else list(sentence)
+
+
+def ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    """Count the runs of `n` tokens."""
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+
+
+def bleu(prediction: Tokens, reference: Tokens, k: int = 2) -> float:
+    """Return the BLEU of one sentence, with runs of up to `k` tokens.
+
+    exp(min(0, 1 − |reference| / |prediction|)) · ∏ p_n^(1/2ⁿ), where p_n is the share of the prediction's
+    runs of n tokens that the reference has too. n stops at the prediction's length, so that a prediction
+    equal to its reference scores 1 however short; an empty prediction scores 0.
+
+    Parameters
+    ----------
+    prediction, reference
+        Strings (split at white space) or sequences of tokens. The reference must not be empty.
+    k
+        The longest run that counts, at least 1.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Notes
+    -----
+    Source: Papineni et al., 2002; the weights 1/2ⁿ are those of D2L, where Papineni has 1/k.
+    """
+    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+        raise ValueError(f"k must be an integer of at least 1, got {k!r}")
+    predicted, expected = tokens_of(prediction), tokens_of(reference)
+    if not expected:
+        raise ValueError("reference must hold at least one token, got none")
+    if not predicted:
+        return 0.0
+    score = math.exp(min(0.0, 1 - len(expected) / len(predicted)))
+    for n in range(1, min(k, len(predicted)) + 1):
+        matches = (ngrams(predicted, n) & ngrams(expected, n)).total()
+        score *= (matches / (len(predicted) - n + 1)) ** (0.5**n)
+    return score
+
+
+def exact_match(predictions: Sequence[Tokens], references: Sequence[Tokens]) -> float:
+    """Return the share of predictions that equal their reference token by token, from 0 to 1."""
+    check_pairs("predictions", predictions, "references", references)
+    matches = (tokens_of(p) == tokens_of(r) for p, r in zip(predictions, references, strict=True))
+    return sum(matches) / len(references)
+
+
+def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[Sequence[int]]]) -> float:
+    """Return the share of gold-aligned target tokens whose weights peak at a gold source position.
+
+    Parameters
+    ----------
+    weights
+        For each sentence ``(steps, source positions)``, as `forced_weights` returns: one row for each target
+        token. Columns after the source's tokens (``<eos>``) may be there; a peak in them is a miss.
+    alignments
+        For each sentence and target token the gold source positions, counted from 0; none where the token
+        has no counterpart, and then it does not count.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+    """
+    check_pairs("weights", weights, "alignments", alignments)
+    hits = []
+    for index, (matrix, alignment) in enumerate(zip(weights, alignments, strict=True)):
+        if matrix.dim() != 2:
+            raise ValueError(
+                f"weights[{index}] must have shape (steps, source positions), got {tuple(matrix.shape)}; "
+                "of several heads choose one"
+            )
+        if matrix.shape[0] != len(alignment):
+            raise ValueError(
+                f"weights[{index}] must have one row for each target token, {len(alignment)}, "
+                f"got {matrix.shape[0]}"
+            )
+        peaks = matrix.argmax(dim=-1).tolist() if matrix.numel() else []
+        hits += [peak in gold for peak, gold in zip(peaks, alignment, strict=True) if gold]
+    if not hits:
+        raise ValueError("alignments must hold at least one gold position, got none")
+    return sum(hits) / len(hits)
+
+
+def check_pairs(name: str, items: Sequence[object], other_name: str, others: Sequence[object]) -> None:
+    """Raise unless two sequences are sequences of one length, at least 1."""
+    if isinstance(items, str) or isinstance(others, str):
+        raise TypeError(f"{name} and {other_name} must be sequences of sentences, got a string")
+    if len(items) != len(others):
+        raise ValueError(f"{name} and {other_name} must be as many, got {len(items)} and {len(others)}")
+    if not len(items):
+        raise ValueError(f"{name} must hold at least one sentence, got none")

@@ -1,0 +1,355 @@
+"""Encoder and decoder networks: one context vector, or attention over the encoder's outputs.
+
+Tensors are batch first. A hidden state is what PyTorch's recurrent layers take and give: a tensor
+``(num_layers, batch, num_hiddens)`` for a GRU, a pair of such tensors for an LSTM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from mha_course.attention import AdditiveAttention, DotProductAttention
+from mha_course.checks import check_dropout, check_lengths, check_size
+from mha_course.masking import attention_mask, clean_padding, length_mask
+
+HiddenState = Tensor | tuple[Tensor, Tensor]
+CELLS: dict[str, type[nn.GRU] | type[nn.LSTM]] = {"gru": nn.GRU, "lstm": nn.LSTM}
+INITIAL_STATES = ("last", "zero")
+
+
+class Encoder(nn.Module):
+    """Interface: read a source sentence.
+
+    ``forward(source, source_valid_lens)`` takes tokens ``(batch, steps)`` and lengths ``(batch,)``, and
+    returns what the decoder's ``init_state`` expects.
+    """
+
+    def forward(self, source: Tensor, source_valid_lens: Tensor | None = None) -> Any:
+        raise NotImplementedError
+
+
+class Decoder(nn.Module):
+    """Interface: write a target sentence, one step or many at a time.
+
+    ``init_state`` turns the encoder's outputs into the state before the first step.
+    ``forward(tokens, state)`` takes tokens ``(batch, steps)``, and returns logits
+    ``(batch, steps, vocab_size)`` and the state after the last step, so that step by step gives the same as
+    all steps at once.
+    """
+
+    def init_state(self, enc_outputs: Any, source_valid_lens: Tensor | None = None) -> Any:
+        raise NotImplementedError
+
+    def forward(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        raise NotImplementedError
+
+
+class AttentionDecoder(Decoder):
+    """Interface: a decoder that can be asked where it looked."""
+
+    @property
+    def attention_weights(self) -> Tensor:
+        """Detached weights of the last forward pass, ``(batch, ..., target steps, source steps)``."""
+        raise NotImplementedError
+
+
+class EncoderDecoder(nn.Module):
+    """An encoder and a decoder, joined for training.
+
+    ``forward(source, target, source_valid_lens)`` returns the decoder's logits
+    ``(batch, target steps, vocab_size)`` and its last state.
+    """
+
+    def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.decoder = decoder
+
+    def forward(
+        self, source: Tensor, target: Tensor, source_valid_lens: Tensor | None = None
+    ) -> tuple[Tensor, Any]:
+        enc_outputs = self.encoder(source, source_valid_lens)
+        state = self.decoder.init_state(enc_outputs, source_valid_lens)
+        logits, state = self.decoder(target, state)
+        return logits, state
+
+
+class Seq2SeqEncoder(Encoder):
+    """A recurrent encoder that never reads padding.
+
+    Parameters
+    ----------
+    vocab_size, embed_size, num_hiddens, num_layers
+        Sizes. The outputs have `num_hiddens` features whatever the direction: a bidirectional encoder
+        gives one half to each direction, so `num_hiddens` must be even.
+    dropout
+        Dropout of the embedding and between layers, in [0, 1).
+    bidirectional
+        Also read from the sentence's end to its start.
+    cell
+        "gru" or "lstm".
+
+    Notes
+    -----
+    ``forward`` returns the outputs ``(batch, steps, num_hiddens)``, zero after each valid length, and the
+    hidden state after the last valid token. Source: Cho et al., 2014; bidirectional: Bahdanau et al., 2015.
+    """
+
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0,
+        *, bidirectional: bool = False, cell: str = "gru",
+    ) -> None:  # fmt: skip
+        super().__init__()
+        check_sizes(vocab_size, embed_size, num_hiddens, num_layers, dropout)
+        if bidirectional and num_hiddens % 2:
+            raise ValueError(f"num_hiddens must be even when bidirectional, got {num_hiddens}")
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.dropout = nn.Dropout(dropout)
+        width = num_hiddens // 2 if bidirectional else num_hiddens
+        self.rnn = recurrent(cell, embed_size, width, num_layers, dropout, bidirectional)
+
+    def forward(
+        self, source: Tensor, source_valid_lens: Tensor | None = None
+    ) -> tuple[Tensor, HiddenState]:
+        check_tokens("source", source, self.embedding.num_embeddings)
+        embedded = self.dropout(self.embedding(source))  # (batch, steps, embed_size)
+        if source_valid_lens is None:
+            outputs, hidden_state = self.rnn(embedded)  # (batch, steps, num_hiddens)
+        else:
+            outputs, hidden_state = run_packed(self.rnn, embedded, source_valid_lens)
+        if self.rnn.bidirectional:
+            hidden_state = join_directions(hidden_state)  # (num_layers, batch, num_hiddens)
+        return outputs, hidden_state
+
+
+class Seq2SeqDecoder(Decoder):
+    """A recurrent decoder that sees the source through one vector, the encoder's last hidden state.
+
+    The state is ``[context, hidden_state]`` with context ``(batch, num_hiddens)``, which is concatenated with
+    the embedding of every token. Parameters as in `Seq2SeqEncoder`, whose `num_hiddens`, `num_layers` and
+    `cell` must be the same. Source: Cho et al., 2014.
+    """
+
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0,
+        *, cell: str = "gru",
+    ) -> None:  # fmt: skip
+        super().__init__()
+        check_sizes(vocab_size, embed_size, num_hiddens, num_layers, dropout)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.dropout = nn.Dropout(dropout)
+        self.rnn = recurrent(cell, embed_size + num_hiddens, num_hiddens, num_layers, dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def init_state(
+        self, enc_outputs: tuple[Tensor, HiddenState], source_valid_lens: Tensor | None = None
+    ) -> list[Any]:
+        _, hidden_state = enc_outputs
+        check_hidden_state(hidden_state, self.rnn)
+        return [last_layer(hidden_state), hidden_state]
+
+    def forward(self, tokens: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
+        check_tokens("tokens", tokens, self.embedding.num_embeddings)
+        context, hidden_state = state
+        embedded = self.dropout(self.embedding(tokens))  # (batch, steps, embed_size)
+        repeated = context.unsqueeze(1).expand(-1, tokens.shape[1], -1)  # (batch, steps, num_hiddens)
+        outputs, hidden_state = self.rnn(torch.cat((repeated, embedded), dim=-1), hidden_state)
+        return self.dense(outputs), [context, hidden_state]  # (batch, steps, vocab_size)
+
+
+class Seq2SeqAttentionDecoder(AttentionDecoder):
+    """A recurrent decoder that looks at all the encoder's outputs before every step.
+
+    Parameters
+    ----------
+    vocab_size, embed_size, num_hiddens, num_layers, dropout, cell
+        As in `Seq2SeqEncoder`; `num_hiddens`, `num_layers` and `cell` must be the same there.
+    attention
+        An `AdditiveAttention` by default, or a `DotProductAttention`. The keys are projected once a call, not
+        once a step.
+    initial_state
+        "last": start from the encoder's last hidden state; "zero": start from zeros, so that attention is
+        the only way from source to target.
+
+    Notes
+    -----
+    The state is ``[enc_outputs, hidden_state, source_valid_lens]``. The query of a step is the last layer's
+    hidden state of the step before. Source: Bahdanau et al., 2015.
+    """
+
+    def __init__(
+        self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0,
+        *, attention: AdditiveAttention | DotProductAttention | None = None, cell: str = "gru",
+        initial_state: str = "last",
+    ) -> None:  # fmt: skip
+        super().__init__()
+        check_sizes(vocab_size, embed_size, num_hiddens, num_layers, dropout)
+        check_choice("initial_state", initial_state, INITIAL_STATES)
+        self.embedding = nn.Embedding(vocab_size, embed_size)
+        self.dropout = nn.Dropout(dropout)
+        self.attention = AdditiveAttention(num_hiddens, dropout) if attention is None else attention
+        self.rnn = recurrent(cell, embed_size + num_hiddens, num_hiddens, num_layers, dropout)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+        self.initial_state = initial_state
+        self._attention_weights: Tensor | None = None
+
+    def init_state(
+        self, enc_outputs: tuple[Tensor, HiddenState], source_valid_lens: Tensor | None = None
+    ) -> list[Any]:
+        outputs, hidden_state = enc_outputs
+        check_hidden_state(hidden_state, self.rnn)
+        if self.initial_state == "zero":
+            hidden_state = zeros_like(hidden_state)
+        return [outputs, hidden_state, source_valid_lens]
+
+    def forward(self, tokens: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
+        check_tokens("tokens", tokens, self.embedding.num_embeddings)
+        enc_outputs, hidden_state, source_valid_lens = state
+        allowed = source_mask(source_valid_lens, enc_outputs)  # (batch, 1, source steps)
+        keys, values = self.attention.project(*clean_padding(enc_outputs, enc_outputs, allowed))
+        outputs, weights = [], []
+        for embedded in self.dropout(self.embedding(tokens)).split(1, dim=1):  # (batch, 1, embed_size)
+            query = last_layer(hidden_state).unsqueeze(1)  # (batch, 1, num_hiddens)
+            context, looked = self.attention.attend(query, keys, values, allowed, need_weights=True)
+            step = torch.cat((context, embedded), dim=-1)  # (batch, 1, num_hiddens + embed_size)
+            output, hidden_state = self.rnn(step, hidden_state)  # (batch, 1, num_hiddens)
+            outputs.append(output)
+            weights.append(looked.detach())  # (batch, 1, source steps)
+        self._attention_weights = torch.cat(weights, dim=1)  # (batch, steps, source steps)
+        logits = self.dense(torch.cat(outputs, dim=1))  # (batch, steps, vocab_size)
+        return logits, [enc_outputs, hidden_state, source_valid_lens]
+
+    @property
+    def attention_weights(self) -> Tensor:
+        return computed(self._attention_weights)
+
+
+def recurrent(
+    cell: str, input_size: int, num_hiddens: int, num_layers: int, dropout: float, bidirectional: bool = False
+) -> nn.GRU | nn.LSTM:
+    """Return a batch-first GRU or LSTM; one layer has no place between layers for dropout."""
+    check_choice("cell", cell, tuple(CELLS))
+    return CELLS[cell](
+        input_size, num_hiddens, num_layers, batch_first=True, bidirectional=bidirectional,
+        dropout=dropout if num_layers > 1 else 0.0,
+    )  # fmt: skip
+
+
+def run_packed(rnn: nn.GRU | nn.LSTM, inputs: Tensor, valid_lens: Tensor) -> tuple[Tensor, HiddenState]:
+    """Run `rnn` over the valid steps of ``inputs (batch, steps, features)`` only.
+
+    Packing refuses empty sequences, so these are read one step far, and what comes out is set to zero.
+    """
+    batch, steps, _ = inputs.shape
+    check_lens("source_valid_lens", valid_lens, batch)
+    is_empty = ~length_mask(valid_lens.to(inputs.device), steps).any(-1)  # (batch,)
+    if batch == 0 or steps == 0:
+        return empty_run(rnn, inputs)
+    lens = valid_lens.to("cpu").clamp(min=1)
+    packed = pack_padded_sequence(inputs, lens, batch_first=True, enforce_sorted=False)
+    packed_outputs, hidden_state = rnn(packed)
+    outputs, _ = pad_packed_sequence(packed_outputs, batch_first=True, total_length=steps)
+    outputs = outputs.masked_fill(is_empty[:, None, None], 0)  # (batch, steps, num_hiddens)
+    return outputs, map_state(hidden_state, lambda part: part.masked_fill(is_empty[:, None], 0))
+
+
+def empty_run(rnn: nn.GRU | nn.LSTM, inputs: Tensor) -> tuple[Tensor, HiddenState]:
+    """Return what `rnn` gives for inputs that hold no step at all: zeros."""
+    batch, steps, _ = inputs.shape
+    directions = 2 if rnn.bidirectional else 1
+    outputs = inputs.new_zeros(batch, steps, directions * rnn.hidden_size)
+    part = inputs.new_zeros(directions * rnn.num_layers, batch, rnn.hidden_size)
+    return outputs, (part, part) if isinstance(rnn, nn.LSTM) else part
+
+
+def map_state(hidden_state: HiddenState, function: Callable[[Tensor], Tensor]) -> HiddenState:
+    """Apply `function` to a GRU's state, or to both parts of an LSTM's."""
+    if isinstance(hidden_state, Tensor):
+        return function(hidden_state)
+    return function(hidden_state[0]), function(hidden_state[1])
+
+
+def zeros_like(hidden_state: HiddenState) -> HiddenState:
+    """Return a hidden state of zeros."""
+    return map_state(hidden_state, torch.zeros_like)
+
+
+def last_layer(hidden_state: HiddenState) -> Tensor:
+    """Return the last layer's hidden state, ``(batch, num_hiddens)``; of an LSTM h, not c."""
+    hidden = hidden_state if isinstance(hidden_state, Tensor) else hidden_state[0]
+    return hidden[-1]
+
+
+def join_directions(hidden_state: HiddenState) -> HiddenState:
+    """Concatenate both directions: ``(2 * num_layers, batch, n)`` becomes ``(num_layers, batch, 2 * n)``."""
+    return map_state(hidden_state, lambda part: torch.cat((part[0::2], part[1::2]), dim=-1))
+
+
+def source_mask(source_valid_lens: Tensor | None, enc_outputs: Tensor) -> Tensor | None:
+    """Return which of ``enc_outputs (batch, source steps, num_hiddens)`` a query may attend to."""
+    batch, steps, _ = enc_outputs.shape
+    return attention_mask(source_valid_lens, None, (batch, 1, steps), enc_outputs.device)
+
+
+def computed(weights: Tensor | None) -> Tensor:
+    """Return attention weights, or say that there are none yet."""
+    if weights is None:
+        raise RuntimeError("attention_weights are known only after a forward pass")
+    return weights
+
+
+def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    """Raise ValueError unless `value` is one of `allowed`."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+
+
+def check_sizes(
+    vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float
+) -> None:
+    """Raise unless the arguments that encoders and decoders share are sizes and a probability."""
+    sizes = {"vocab_size": vocab_size, "embed_size": embed_size}
+    for name, size in {**sizes, "num_hiddens": num_hiddens, "num_layers": num_layers}.items():
+        check_size(name, size)
+    check_dropout(dropout)
+
+
+def check_tokens(name: str, tokens: Tensor, vocab_size: int) -> None:
+    """Raise unless `tokens` are integers ``(batch, steps)`` below `vocab_size`.
+
+    The range is read on a CPU only: on a GPU the look would stop the queue at every call.
+    """
+    if not isinstance(tokens, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(tokens).__name__}")
+    if tokens.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must be int64 or int32, got {tokens.dtype}")
+    if tokens.dim() != 2:
+        raise ValueError(f"{name} must have shape (batch, steps), got {tuple(tokens.shape)}")
+    if tokens.is_cpu and tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < vocab_size:
+        low, high = int(tokens.min()), int(tokens.max())
+        raise ValueError(f"{name} must be in 0..{vocab_size - 1}, got {low}..{high}")
+
+
+def check_lens(name: str, lens: Tensor, batch: int) -> None:
+    """Raise unless `lens` are integers ``(batch,)``."""
+    check_lengths(lens)
+    if lens.shape != (batch,):
+        raise ValueError(f"{name} must have shape ({batch},), got {tuple(lens.shape)}")
+
+
+def check_hidden_state(hidden_state: HiddenState, rnn: nn.GRU | nn.LSTM) -> None:
+    """Raise ValueError unless an encoder's hidden state fits a decoder's recurrent layers."""
+    if isinstance(hidden_state, Tensor) == isinstance(rnn, nn.LSTM):
+        raise ValueError("cell must be the same in encoder and decoder, got one of each")
+    hidden = hidden_state if isinstance(hidden_state, Tensor) else hidden_state[0]
+    layers, _, width = hidden.shape
+    if (layers, width) != (rnn.num_layers, rnn.hidden_size):
+        raise ValueError(
+            "num_layers and num_hiddens must be the same in encoder and decoder, got "
+            f"{layers} and {width}, {rnn.num_layers} and {rnn.hidden_size}"
+        )

@@ -1,0 +1,151 @@
+"""Training with teacher forcing, a loss that skips padding, and clipped gradients."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mha_course.corpus import Batch, Pair, Vocabulary, batches
+from mha_course.masking import length_mask
+from mha_course.seq2seq import check_lens
+
+
+def seed_everything(seed: int) -> None:
+    """Seed Python and PyTorch, and choose the GPU settings under which results repeat.
+
+    Draw random numbers on the CPU and move them: a GPU's generator gives others.
+    """
+    random.seed(seed)
+    torch.manual_seed(seed)
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:2")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.deterministic = True
+    torch.backends.cudnn.benchmark = False
+
+
+def try_gpu() -> torch.device:
+    """Return the first GPU, or the CPU where there is none."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def masked_loss(logits: Tensor, labels: Tensor, lens: Tensor) -> Tensor:
+    """Mean cross-entropy of the valid tokens; padding reaches neither loss nor gradient.
+
+    Parameters
+    ----------
+    logits
+        ``(batch, steps, vocab_size)``. What they hold after the valid length does not matter, even NaN.
+    labels
+        ``(batch, steps)``, integers.
+    lens
+        ``(batch,)``, integers: how many labels of each row count.
+
+    Returns
+    -------
+    Tensor
+        A scalar in nats a token; 0 where no label counts.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If shapes or types do not fit, or a label that counts is no class.
+    """
+    if logits.dim() != 3:
+        raise ValueError(f"logits must have shape (batch, steps, vocab_size), got {tuple(logits.shape)}")
+    batch, steps, vocab_size = logits.shape
+    if labels.shape != (batch, steps):
+        raise ValueError(f"labels must have shape ({batch}, {steps}), got {tuple(labels.shape)}")
+    check_lens("lens", lens, batch)
+    counts = length_mask(lens, steps)  # (batch, steps)
+    try:
+        total = F.cross_entropy(logits[counts], labels[counts], reduction="sum")
+    except IndexError as error:
+        raise ValueError(f"labels must be in 0..{vocab_size - 1}") from error
+    return total / counts.sum().clamp(min=1)
+
+
+def shift_right(target: Tensor, bos: int) -> Tensor:
+    """Return the decoder's input for teacher forcing: ``<bos>``, then all but the last target token."""
+    first = target.new_full((target.shape[0], 1), bos)
+    return torch.cat((first, target[:, :-1]), dim=1)  # (batch, steps)
+
+
+def training_step(
+    model: nn.Module, optimizer: torch.optim.Optimizer, batch: Batch, bos: int, clip: float
+) -> Tensor:
+    """Take one step of gradient descent, and return the loss before it."""
+    source, source_lens, target, target_lens = batch
+    logits, _ = model(source, shift_right(target, bos), source_lens)  # (batch, steps, vocab_size)
+    loss = masked_loss(logits, target, target_lens)
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    optimizer.step()
+    return loss.detach()
+
+
+def fit(
+    model: nn.Module, pairs: Sequence[Pair], source_vocabulary: Vocabulary, target_vocabulary: Vocabulary,
+    *, epochs: int = 25, learning_rate: float = 0.005, batch_size: int = 64, clip: float = 1.0, seed: int = 0,
+    device: torch.device | str | None = None, progress: bool = True,
+) -> list[float]:  # fmt: skip
+    """Train `model` with Adam.
+
+    Parameters
+    ----------
+    model
+        Called as ``model(source, target_input, source_lens)``; returns ``(logits, state)``.
+    pairs
+        What `load_corpus` returns.
+    epochs, learning_rate, batch_size
+        Passes over the pairs, Adam's step size, pairs in a step.
+    clip
+        Gradients longer than this are scaled down to it.
+    seed
+        Of the batches' order. The same seed and the same initial weights give the same bits.
+    device
+        Where to train; by default where the model is.
+    progress
+        Print epoch and loss on stderr.
+
+    Returns
+    -------
+    list of float
+        The mean loss of each epoch, in nats a token.
+    """
+    if epochs < 0:
+        raise ValueError(f"epochs must be at least 0, got {epochs}")
+    if not pairs:
+        raise ValueError("pairs must hold at least one pair, got none")
+    if device is not None:
+        model.to(device)
+    device = next(model.parameters()).device
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    model.train()
+    history: list[float] = []
+    for epoch in range(epochs):
+        total, count = torch.zeros((), device=device), 0
+        for batch in batches(
+            pairs, source_vocabulary, target_vocabulary, batch_size, seed=seed * epochs + epoch
+        ):
+            tokens = int(batch.target_lens.sum())
+            loss = training_step(model, optimizer, to_device(batch, device), target_vocabulary.bos, clip)
+            total, count = total + loss * tokens, count + tokens
+        history.append(float(total) / count)
+        if progress:
+            print(f"\repoch {epoch + 1}/{epochs}  loss {history[-1]:.3f} ", end="", file=sys.stderr)
+    if progress:
+        print(file=sys.stderr)
+    return history
+
+
+def to_device(batch: Batch, device: torch.device) -> Batch:
+    """Move the four tensors of a batch."""
+    return Batch(*(part.to(device) for part in batch))

@@ -1,0 +1,121 @@
+"""Greedy translation, and the attention weights behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from mha_course.corpus import Batch, Pair, Vocabulary, batches
+from mha_course.metrics import Tokens, tokens_of
+from mha_course.seq2seq import AttentionDecoder, EncoderDecoder
+from mha_course.training import shift_right, to_device
+
+
+class Translation(NamedTuple):
+    """What a model wrote, and where it looked.
+
+    Attributes
+    ----------
+    tokens
+        The target tokens, without ``<eos>``.
+    weights
+        ``(steps, source positions)``, one row for each of `tokens`; for a Transformer
+        ``(layers, heads, steps, source positions)``. None where the decoder has no attention.
+    source
+        The tokens of the source positions, with ``<eos>`` at the end.
+    """
+
+    tokens: list[str]
+    weights: Tensor | None
+    source: list[str]
+
+
+def translate(
+    model: EncoderDecoder, tokens: Tokens, source_vocabulary: Vocabulary, target_vocabulary: Vocabulary,
+    *, max_steps: int = 20,
+) -> Translation:  # fmt: skip
+    """Translate one sentence (a string is split at white space), as `translate_all` does."""
+    return translate_all(model, [tokens], source_vocabulary, target_vocabulary, max_steps=max_steps)[0]
+
+
+@torch.no_grad()
+def translate_all(
+    model: EncoderDecoder, sentences: Sequence[Tokens], source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary, *, max_steps: int = 20, batch_size: int = 256,
+) -> list[Translation]:  # fmt: skip
+    """Translate sentences, always taking the most probable token, until ``<eos>`` or `max_steps` tokens.
+
+    The model is put into evaluation mode meanwhile.
+    """
+    if max_steps < 1:
+        raise ValueError(f"max_steps must be at least 1, got {max_steps}")
+    if isinstance(sentences, str):
+        raise TypeError("sentences must be a sequence of sentences, got a string; translate takes one")
+    rows = [Pair("", "", tuple(tokens_of(sentence)), (), ()) for sentence in sentences]
+    was_training = model.training
+    model.eval()
+    translations: list[Translation] = []
+    for batch in batches(rows, source_vocabulary, target_vocabulary, batch_size):
+        ids, weights = decode(model, batch, target_vocabulary, max_steps)
+        for row, length in enumerate(batch.source_lens.tolist()):
+            source = [*rows[len(translations)].source, "<eos>"]
+            written = up_to(ids[row].tolist(), target_vocabulary.eos)
+            seen = None if weights is None else weights[row, ..., : len(written), :length]
+            translations.append(Translation(target_vocabulary.to_tokens(written), seen, source))
+    model.train(was_training)
+    return translations
+
+
+def decode(
+    model: EncoderDecoder, batch: Batch, target_vocabulary: Vocabulary, max_steps: int
+) -> tuple[Tensor, Tensor | None]:
+    """Decode step by step: tokens ``(batch, steps)``, weights ``(batch, ..., steps, source steps)``."""
+    source, source_lens, _, _ = to_device(batch, next(model.parameters()).device)
+    state = model.decoder.init_state(model.encoder(source, source_lens), source_lens)
+    token = source.new_full((len(source), 1), target_vocabulary.bos)  # (batch, 1)
+    finished = torch.zeros_like(token, dtype=torch.bool)
+    tokens, weights = [], []
+    for _ in range(max_steps):
+        logits, state = model.decoder(token, state)  # (batch, 1, vocab_size)
+        token = logits.argmax(dim=-1)  # (batch, 1)
+        tokens.append(token)
+        if isinstance(model.decoder, AttentionDecoder):
+            weights.append(model.decoder.attention_weights)  # (batch, ..., 1, source steps)
+        finished |= token == target_vocabulary.eos
+        if finished.all():
+            break
+    return torch.cat(tokens, dim=1), torch.cat(weights, dim=-2) if weights else None
+
+
+@torch.no_grad()
+def forced_weights(
+    model: EncoderDecoder, pairs: Sequence[Pair], source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary, *, batch_size: int = 256,
+) -> list[Tensor]:  # fmt: skip
+    """Return the attention weights of every pair while the gold target is fed.
+
+    Each is ``(target tokens, source positions)``, ``<eos>`` among the positions but not among the tokens, as
+    `alignment_accuracy` expects; for a Transformer ``(layers, heads, target tokens, source positions)``.
+    """
+    if not isinstance(model.decoder, AttentionDecoder):
+        raise TypeError(f"model must have an AttentionDecoder, got {type(model.decoder).__name__}")
+    device = next(model.parameters()).device
+    was_training = model.training
+    model.eval()
+    result: list[Tensor] = []
+    for batch in batches(pairs, source_vocabulary, target_vocabulary, batch_size):
+        source, source_lens, target, target_lens = to_device(batch, device)
+        model(source, shift_right(target, target_vocabulary.bos), source_lens)
+        weights = model.decoder.attention_weights  # (batch, ..., target steps, source steps)
+        sizes = zip(target_lens.tolist(), source_lens.tolist(), strict=True)
+        result += [weights[row, ..., : steps - 1, :length] for row, (steps, length) in enumerate(sizes)]
+    model.train(was_training)
+    return result
+
+
+def up_to(ids: list[int], end: int) -> list[int]:
+    """Return `ids` before the first `end`."""
+    return ids[: ids.index(end)] if end in ids else ids
