@@ -107,7 +107,7 @@ def clean_padding(keys: Tensor, values: Tensor, allowed: Tensor | None) -> tuple
     ----------
     keys, values : Tensor, shapes (batch, keys, key_size) and (batch, keys, value_size)
     allowed : Tensor of booleans or None
-        What `attention_mask` returned, (batch, queries, keys) or (batch, heads, queries, keys); axes may be 1.
+        From `attention_mask`: (batch, queries, keys) or (batch, heads, queries, keys); axes may be 1.
 
     Returns
     -------
