@@ -1,0 +1,231 @@
+"""The course's parallel corpus with gold word alignments, vocabularies and batches.
+
+The corpus lies in the package, so nothing is downloaded. Its card is ``mha_course/data/README.md``.
+"""
+
+import csv
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from importlib import resources
+from typing import NamedTuple, overload
+
+import torch
+from torch import Tensor
+
+TARGETS = ("fr", "tr", "vi", "zh")
+SPLITS = ("train", "dev", "test", "phrases")
+
+
+class Pair(NamedTuple):
+    """One sentence in two languages, with the words that translate each other.
+
+    Attributes
+    ----------
+    id : str
+        Name of the row, the same for every target language.
+    template : str
+        Name of the grammar's template, or ``"phrase"``.
+    source, target : tuple of str
+        Tokens, without ``<bos>`` and ``<eos>``.
+    alignment : tuple of tuple of int
+        For each target token, the source positions (from 0) that it translates.
+    """
+
+    id: str
+    template: str
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    alignment: tuple[tuple[int, ...], ...]
+
+
+class Batch(NamedTuple):
+    """Sentences of one training step, padded to the longest.
+
+    Attributes
+    ----------
+    source, target : Tensor of int64, shape (batch, steps)
+        Token ids. Each row ends with ``<eos>``, then padding.
+    source_lens, target_lens : Tensor of int64, shape (batch,)
+        Tokens in each row, ``<eos>`` included.
+    """
+
+    source: Tensor
+    source_lens: Tensor
+    target: Tensor
+    target_lens: Tensor
+
+
+class Vocabulary:
+    """Tokens and their ids: four special tokens, then words, the most frequent first.
+
+    Parameters
+    ----------
+    token_lists : iterable of sequences of str
+        Sentences as tokens.
+    min_freq : int
+        A token that occurs less often is left out, and reads as ``<unk>``.
+    """
+
+    pad, bos, eos, unk = range(4)
+    special = ("<pad>", "<bos>", "<eos>", "<unk>")
+
+    def __init__(self, token_lists: Iterable[Sequence[str]], min_freq: int = 1) -> None:
+        counts: Counter[str] = Counter()
+        for tokens in token_lists:
+            if isinstance(tokens, str):
+                raise TypeError(f"token_lists must hold lists of tokens, got the string {tokens!r}")
+            counts.update(tokens)
+        # The word itself breaks ties, so that the order of the sentences does not matter.
+        words = sorted(counts, key=lambda word: (-counts[word], word))
+        kept = [word for word in words if counts[word] >= min_freq and word not in self.special]
+        self._tokens = [*self.special, *kept]
+        self._ids = {token: index for index, token in enumerate(self._tokens)}
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def __contains__(self, token: object) -> bool:
+        return token in self._ids
+
+    @overload
+    def __getitem__(self, tokens: str) -> int: ...
+
+    @overload
+    def __getitem__(self, tokens: Sequence[str]) -> list[int]: ...
+
+    def __getitem__(self, tokens: str | Sequence[str]) -> int | list[int]:
+        """Id of a token, or ids of a list of tokens; an unknown token gives ``unk``."""
+        if isinstance(tokens, str):
+            return self._ids.get(tokens, self.unk)
+        return [self._ids.get(token, self.unk) for token in tokens]
+
+    def to_tokens(self, ids: Iterable[int] | Tensor) -> list[str]:
+        """Tokens of a list or a 1-D tensor of ids.
+
+        Raises
+        ------
+        ValueError
+            An id is negative, or not below the size of the vocabulary.
+        """
+        numbers = [int(i) for i in ids]
+        for number in numbers:
+            if not 0 <= number < len(self):
+                raise ValueError(f"ids must be from 0 to {len(self) - 1}, got {number}")
+        return [self._tokens[number] for number in numbers]
+
+
+def _check_choice(name: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
+
+
+@lru_cache(maxsize=1)
+def _rows() -> tuple[dict[str, str], ...]:
+    text = resources.files("mha_course").joinpath("data", "corpus.tsv").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _alignment(text: str) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(int(i) for i in positions.split(",")) for positions in text.split())
+
+
+def load_corpus(target: str = "fr", split: str = "train") -> list[Pair]:
+    """Sentence pairs from English into one language.
+
+    Parameters
+    ----------
+    target : {"fr", "tr", "vi", "zh"}
+        French, Turkish, Vietnamese or Chinese (Traditional).
+    split : {"train", "dev", "test", "phrases"}
+        ``test`` holds pairs of adjective and noun that no sentence of ``train`` and ``dev`` has;
+        ``phrases`` are everyday sentences written by hand, meant to be trained on with ``train``.
+
+    Raises
+    ------
+    ValueError
+        Unknown language or split.
+    """
+    _check_choice("target", target, TARGETS)
+    _check_choice("split", split, SPLITS)
+    return [
+        Pair(
+            row["id"],
+            row["template"],
+            tuple(row["en"].split()),
+            tuple(row[target].split()),
+            _alignment(row[f"{target}_align"]),
+        )
+        for row in _rows()
+        if row["split"] == split
+    ]
+
+
+def join_tokens(tokens: Sequence[str], language: str) -> str:
+    """The sentence that tokens stand for, as it is printed.
+
+    Suffixes (``+um``) join the word before them, elided words (``l'``) the word after them,
+    punctuation the word before it (French sets a space before ``?`` and ``!``), and Chinese has no spaces.
+    """
+    _check_choice("language", language, ("en", *TARGETS))
+    text = ("" if language == "zh" else " ").join(tokens)
+    text = text.replace(" +", "").replace("' ", "'").replace(" .", ".").replace(" ,", ",")
+    return text if language == "fr" else text.replace(" ?", "?").replace(" !", "!")
+
+
+def _padded(token_lists: Sequence[Sequence[str]], vocabulary: Vocabulary) -> tuple[Tensor, Tensor]:
+    """Ids of shape (batch, steps) with ``<eos>`` and padding, and lengths of shape (batch,)."""
+    rows = [[*vocabulary[list(tokens)], vocabulary.eos] for tokens in token_lists]
+    steps = max(len(row) for row in rows)
+    padded = [row + [vocabulary.pad] * (steps - len(row)) for row in rows]
+    return torch.tensor(padded), torch.tensor([len(row) for row in rows])
+
+
+def batches(
+    pairs: Sequence[Pair],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    batch_size: int = 64,
+    *,
+    seed: int | None = None,
+) -> list[Batch]:
+    """Padded batches, the same on every machine.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair
+    source_vocabulary, target_vocabulary : Vocabulary
+    batch_size : int
+        Sentences in a batch; the last batch may be smaller.
+    seed : int, optional
+        With a seed, sentences of similar length share a batch, and the batches come in random order.
+        Without one, the order of ``pairs`` is kept.
+
+    Raises
+    ------
+    ValueError
+        ``batch_size`` is below 1.
+    """
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+    chunks = _chunks(pairs, batch_size, seed)
+    return [
+        Batch(
+            *_padded([pair.source for pair in chunk], source_vocabulary),
+            *_padded([pair.target for pair in chunk], target_vocabulary),
+        )
+        for chunk in chunks
+    ]
+
+
+def _chunks(pairs: Sequence[Pair], batch_size: int, seed: int | None) -> list[list[Pair]]:
+    """Pairs in groups of ``batch_size``."""
+    starts = range(0, len(pairs), batch_size)
+    if seed is None:
+        return [list(pairs[start : start + batch_size]) for start in starts]
+    # Of Python's generator, only random() is promised to stay the same in later versions.
+    draw = random.Random(seed).random
+    ordered = sorted(pairs, key=lambda pair: (len(pair.source), len(pair.target), draw()))
+    chunks = [ordered[start : start + batch_size] for start in starts]
+    return sorted(chunks, key=lambda chunk: draw())

@@ -1,0 +1,77 @@
+"""French: agreement, the adjective's place, elision, "de" after a negation."""
+
+from tools.corpus.english import determiner, plural
+from tools.corpus.grammar import Entry, Meaning, Slots, Word, lexicon, subject_words, words
+
+VOWELS = "aeiouyéèêàâîôûh"
+ELIDED = {"je": "j'", "ne": "n'", "de": "d'", "que": "qu'", "le": "l'", "la": "l'"}
+BE = {"je": "suis", "tu": "es", "il": "est", "nous": "sommes", "ils": "sont"}
+HAVE = {"je": "ai", "tu": "as", "il": "a", "nous": "avons", "ils": "ont"}
+PLACES = {"on": "sur", "under": "sous"}
+
+
+def subject(meaning: Meaning) -> Entry:
+    return lexicon("subjects")[meaning.subject]
+
+
+def adjective(meaning: Meaning, noun: Entry, attributive: bool) -> list[Word]:
+    entry = lexicon("adjectives")[meaning.adjective]
+    form = "fr_" + noun["fr_gender"] + ("p" if plural(meaning) else "")
+    before_vowel = attributive and entry["fr_place"] == "before" and noun["fr"][0] in VOWELS
+    if form == "fr_m" and before_vowel:
+        form = "fr_vowel"
+    return words(entry[form], "adj")
+
+
+def article(meaning: Meaning, noun: Entry, follower: str, feature: str) -> list[Word]:
+    """The determiner's form before ``follower``, the word that comes next."""
+    if feature == "none" and meaning.determiner == "a" or meaning.determiner == "no":
+        return words("de", "det", "not")
+    name = determiner(meaning)
+    form = lexicon("determiners")[name]["fr_" + noun["fr_gender"]]
+    if follower[0] in VOWELS:
+        form = {"ce": "cet", "ma": "mon", "ta": "ton", "sa": "son"}.get(form, form)
+    return words(form, "det")
+
+
+def object_(meaning: Meaning, feature: str) -> list[Word]:
+    noun = lexicon("nouns")[meaning.noun]
+    name = words(noun["fr_plural"] if plural(meaning) else noun["fr"], "noun")
+    described = adjective(meaning, noun, attributive=True)
+    before = lexicon("adjectives")[meaning.adjective]["fr_place"] == "before"
+    rest = described + name if before else name + described
+    return article(meaning, noun, rest[0].text, feature) + rest
+
+
+def bare(meaning: Meaning, feature: str) -> list[Word]:
+    noun = lexicon("nouns")[meaning.noun]
+    return article(meaning, noun, noun["fr"], feature)
+
+
+def mood(meaning: Meaning, feature: str) -> list[Word]:
+    who = subject(meaning)
+    several = meaning.subject in ("we", "they")
+    return words(lexicon("moods")[meaning.mood]["fr_mp" if several else "fr_" + who["fr_gender"]], "mood")
+
+
+def elide(sentence: list[Word]) -> list[Word]:
+    """``je ai`` to ``j' ai``, and so on."""
+    followers = [word.text[0] for word in sentence[1:]] + ["."]
+    return [
+        Word(ELIDED[word.text], word.labels) if word.text in ELIDED and follower in VOWELS else word
+        for word, follower in zip(sentence, followers, strict=True)
+    ]
+
+
+SLOTS: Slots = {
+    "SUBJ": lambda m, f: subject_words(subject(m), "fr"),
+    "VERB": lambda m, f: words(lexicon("verbs")[m.verb]["fr_" + subject(m)["person"]], "verb"),
+    "AUX": lambda m, f: words(HAVE[subject(m)["person"]], "verb", "tense"),
+    "IS": lambda m, f: words(BE[subject(m)["person"]], "be"),
+    "OBJ": object_,
+    "DET": bare,
+    "NOUN": lambda m, f: words(lexicon("nouns")[m.second if f else m.noun]["fr"], f or "noun"),
+    "ADJ": lambda m, f: adjective(m, lexicon("nouns")[m.noun], attributive=False),
+    "MOOD": mood,
+    "PLACE": lambda m, f: words(PLACES[m.place], "place"),
+}

@@ -1,0 +1,134 @@
+"""Rows of the corpus: which sentences, in which split, with which alignment."""
+
+import hashlib
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from tools.corpus import english, french
+from tools.corpus.grammar import Meaning, Word, align, fill, lexicon, templates
+
+OUTPUT = Path(__file__).parents[2] / "mha_course" / "data" / "corpus.tsv"
+SPLIT_SIZES = {"train": 3000, "dev": 200, "test": 300}
+HELD_OUT = 0.2
+PRONOUNS = ("i", "you", "he", "she", "we", "they")
+OTHERS = ("you", "he", "she", "they", "my mother", "my father", "the teacher")
+TARGETS = {"fr": french}
+
+
+def lot(text: str) -> str:
+    """A number drawn by ``text`` alone: sorting by it shuffles, the same on every machine."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def combinations() -> list[tuple[str, str]]:
+    """Adjectives and nouns that go together."""
+    kinds = lexicon("kinds")
+    return [
+        (adjective, name)
+        for name, noun in lexicon("nouns").items()
+        for adjective in kinds[noun["kind"]]["adjectives"].split()
+    ]
+
+
+def held_out() -> set[tuple[str, str]]:
+    """The pairs of adjective and noun that only the test split has."""
+    pairs = sorted(combinations(), key=lambda pair: lot("pair " + " ".join(pair)))
+    return set(pairs[: round(HELD_OUT * len(pairs))])
+
+
+def subjects(block: dict[str, Any]) -> tuple[str, ...]:
+    groups = {"all": tuple(lexicon("subjects")), "pronouns": PRONOUNS, "others": OTHERS, "": ("",)}
+    return groups[block.get("subjects", "")]
+
+
+def meanings(name: str) -> Iterator[Meaning]:
+    """Every sentence that a template allows."""
+    block = templates()[name]
+    moods = tuple(lexicon("moods")) if "MOOD" in block["en"] else ("",)
+    pairs = combinations() if "determiners" in block else [("", "")]
+    pairs = [pair for pair in pairs if allowed(block, *pair)]
+    slots = [block.get(key, [""]) for key in ("verbs", "determiners", "places", "seconds")]
+    for subject, verb, determiner, place, second, mood, pair in product(subjects(block), *slots, moods, pairs):
+        if second == "" or second != pair[1]:
+            yield Meaning(name, subject, verb, determiner, *pair, place, second, mood)
+
+
+def allowed(block: dict[str, Any], adjective: str, noun: str) -> bool:
+    """Whether a template may speak of this adjective and noun."""
+    if noun and "kinds" in block and lexicon("nouns")[noun]["kind"] not in block["kinds"]:
+        return False
+    if noun and "nouns" in block and noun not in block["nouns"]:
+        return False
+    return "adjectives" not in block or adjective in block["adjectives"]
+
+
+def english_text(meaning: Meaning) -> str:
+    sentence = fill(templates()[meaning.template]["en"], meaning, english.SLOTS)
+    return " ".join(word.text for word in sentence)
+
+
+def quotas(size: int, names: list[str]) -> dict[str, int]:
+    """``size`` rows shared among templates by their weights; the largest remainders round up."""
+    weights = {name: templates()[name]["rows"] for name in names}
+    exact = {name: size * weight / sum(weights.values()) for name, weight in weights.items()}
+    order = sorted(names, key=lambda name: exact[name] % 1, reverse=True)
+    missing = size - sum(int(share) for share in exact.values())
+    return {name: int(exact[name]) + (order.index(name) < missing) for name in names}
+
+
+def select() -> dict[str, list[Meaning]]:
+    """The meanings of each split, drawn by lot from all that the templates allow."""
+    unseen = held_out()
+    used = {phrase["en"] for phrase in phrases()}
+    chosen: dict[str, list[Meaning]] = {split: [] for split in SPLIT_SIZES}
+    pools = {name: sorted(meanings(name), key=lambda m: lot(english_text(m))) for name in templates()}
+    for split, size in SPLIT_SIZES.items():
+        names = [name for name in pools if split != "test" or "determiners" in templates()[name]]
+        for name, quota in quotas(size, names).items():
+            wanted = [m for m in pools[name] if ((m.adjective, m.noun) in unseen) == (split == "test")]
+            fresh = [m for m in wanted if english_text(m) not in used][:quota]
+            used |= {english_text(m) for m in fresh}
+            chosen[split] += fresh
+        chosen[split].sort(key=lambda m: lot("order " + english_text(m)))
+    return chosen
+
+
+def phrases() -> list[dict[str, str]]:
+    """The sentences written by hand, as patterns: one line each in ``phrases.tsv``."""
+    return list(lexicon("phrases").values())
+
+
+def cells(source: list[Word], targets: dict[str, list[Word]]) -> list[str]:
+    row = [" ".join(word.text for word in source)]
+    for sentence in targets.values():
+        row.append(" ".join(word.text for word in sentence))
+        row.append(" ".join(",".join(map(str, positions)) for positions in align(source, sentence)))
+    return row
+
+
+def corpus_rows() -> Iterator[list[str]]:
+    for split, chosen in select().items():
+        for number, meaning in enumerate(chosen):
+            block = templates()[meaning.template]
+            source = fill(block["en"], meaning, english.SLOTS)
+            targets = {name: says(module, block[name], meaning) for name, module in TARGETS.items()}
+            yield [f"{split}-{number:04}", split, meaning.template, *cells(source, targets)]
+    for number, phrase in enumerate(phrases()):
+        source = fill(phrase["en"], Meaning("phrase"), {})
+        targets = {name: fill(phrase[name], Meaning("phrase"), {}) for name in TARGETS}
+        yield [f"phrases-{number:04}", "phrases", "phrase", *cells(source, targets)]
+
+
+def says(module: Any, pattern: str, meaning: Meaning) -> list[Word]:
+    """The sentence in one language, with what its grammar does to whole sentences."""
+    sentence = fill(pattern, meaning, module.SLOTS)
+    return module.elide(sentence) if module is french else sentence
+
+
+def corpus_text() -> str:
+    """The whole TSV file."""
+    columns = [column for name in TARGETS for column in (name, f"{name}_align")]
+    rows = [["id", "split", "template", "en", *columns], *corpus_rows()]
+    return "".join("\t".join(row) + "\n" for row in rows)

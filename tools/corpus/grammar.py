@@ -1,0 +1,86 @@
+"""What the five grammars share: words with labels, meanings, lexicon and patterns."""
+
+import csv
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+Entry = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Word:
+    """A token, with the labels of the English words that it translates (or, in English, its own)."""
+
+    text: str
+    labels: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a row says, before any language says it; "" where the template has no such part."""
+
+    template: str
+    subject: str = ""
+    verb: str = ""
+    determiner: str = ""
+    adjective: str = ""
+    noun: str = ""
+    place: str = ""
+    second: str = ""
+    mood: str = ""
+
+
+Slot = Callable[[Meaning, str], list[Word]]
+Slots = dict[str, Slot]
+
+
+@cache
+def lexicon(name: str) -> dict[str, Entry]:
+    """Entries of ``lexicon/NAME.tsv`` by their English word; "-" stands for nothing."""
+    with open(FOLDER / "lexicon" / f"{name}.tsv", encoding="utf-8", newline="") as file:
+        entries = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    cleaned = [{key: "" if value == "-" else value for key, value in entry.items()} for entry in entries]
+    return {entry["en"]: entry for entry in cleaned}
+
+
+@cache
+def templates() -> dict[str, dict[str, Any]]:
+    """The blocks of ``templates.toml`` by name."""
+    return tomllib.loads((FOLDER / "templates.toml").read_text(encoding="utf-8"))
+
+
+def words(text: str, *labels: str) -> list[Word]:
+    """Each word of ``text`` with the same labels."""
+    return [Word(part, frozenset(labels)) for part in text.split()]
+
+
+def fill(pattern: str, meaning: Meaning, slots: Slots) -> list[Word]:
+    """The sentence of a pattern (see the head of ``templates.toml``)."""
+    sentence: list[Word] = []
+    for item in pattern.split():
+        name, _, feature = item.partition(".")
+        text, _, labels = item.partition("@")
+        if name in slots:
+            sentence += slots[name](meaning, feature)
+        else:
+            sentence += words(text, *(labels or text).split(","))
+    return sentence
+
+
+def align(source: list[Word], target: list[Word]) -> list[list[int]]:
+    """For each target word, the positions of the source words that share a label with it."""
+    return [[i for i, word in enumerate(source) if word.labels & goal.labels] for goal in target]
+
+
+def subject_words(entry: Entry, language: str) -> list[Word]:
+    """The subject; in "my mother" the determiner and the noun have labels of their own."""
+    parts = []
+    for part in entry[language].split():
+        mark, _, text = part.rpartition(":")
+        parts += words(text, "subj" if mark == "" else f"subj-{mark}")
+    return parts
