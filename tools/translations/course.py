@@ -14,6 +14,8 @@ from typing import Any
 import nbformat
 import yaml
 from nbformat import NotebookNode
+from nbformat.v4.rwbase import rejoin_lines
+from nbformat.validator import iter_validate
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -76,7 +78,11 @@ class Course:
     def stems(self, language: str | None = None) -> list[str]:
         """The notebooks of a language (the source by default), in the order of the table of contents."""
         contents = self.root / "_toc.yml"
-        order = re.findall(r"book/\w+/([\w-]+)", contents.read_text(encoding="utf-8")) if contents.exists() else []
+        order = (
+            re.findall(r"book/\w+/([\w-]+)", contents.read_text(encoding="utf-8"))
+            if contents.exists()
+            else []
+        )
         found = sorted(p.stem for p in (self.root / "book" / (language or self.source)).glob("[!.]*.ipynb"))
         return sorted(found, key=lambda stem: order.index(stem) if stem in order else len(order))
 
@@ -84,12 +90,16 @@ class Course:
         path = self.path(language, stem)
         try:
             notebook = nbformat.from_dict(json.loads(path.read_text(encoding="utf-8")))
-            nbformat.validate(notebook)
+            if fault := next(iter_validate(notebook), None):
+                raise fault
+            notebook = rejoin_lines(notebook)
         except FileNotFoundError:
             raise CourseError(f"{language} {stem}: there is no {path.relative_to(self.root)}") from None
         except (ValueError, nbformat.ValidationError) as error:
             reason = str(error).splitlines()[0]
-            raise CourseError(f"{language} {stem}: not a valid notebook ({reason}); mend it or take it from git") from None
+            raise CourseError(
+                f"{language} {stem}: not a valid notebook ({reason}); mend it or take it from git"
+            ) from None
         return notebook
 
     def write(self, language: str, stem: str, notebook: NotebookNode) -> bool:
@@ -97,9 +107,11 @@ class Course:
 
     @property
     def setup_code(self) -> str:
-        """The cell that installs the package where it is missing (Colab): from the repository's address, if set."""
+        """The cell that installs the package where it is missing, from the repository's address if set."""
         config = self.root / "_config.yml"
-        settings: dict[str, Any] = yaml.safe_load(config.read_text(encoding="utf-8")) if config.exists() else {}
+        settings: dict[str, Any] = (
+            yaml.safe_load(config.read_text(encoding="utf-8")) if config.exists() else {}
+        )
         url = (settings.get("repository") or {}).get("url")
         what = f'"mha-course @ git+{url}"' if url else "../.."
         return f"try:\n    import mha_course\nexcept ModuleNotFoundError:\n    %pip install --quiet {what}"

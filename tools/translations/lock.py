@@ -44,7 +44,7 @@ def digest(text: str) -> str:
 
 
 def cell_state(entry: Entry, english: str, text: str) -> str:
-    """``fresh``, ``stale`` (its English has changed), ``untranslated``, or ``unread`` (edited, not stamped)."""
+    """``fresh``, ``stale`` (English changed), ``untranslated``, or ``unread`` (edited, not stamped)."""
     if entry.english == NOTHING and (digest(text) == entry.text or text == english):
         return "untranslated"
     if entry.english == NOTHING or digest(text) != entry.text:
@@ -60,8 +60,12 @@ def read_lock(course: Course, language: str) -> Lock:
             continue
         row = re.fullmatch(r"([\w-]+) ([\w-]+) (-|[0-9a-f]{12}) (-|[0-9a-f]{12})", line)
         if not row or (row[1], row[2]) in lock:
-            fault = f"stands twice: {row[1]} {row[2]}" if row else f"is not 'stem cell digest digest': {line!r}"
-            raise CourseError(f"{language} translation.lock: line {number} {fault}; mend it or take it from git")
+            fault = (
+                f"stands twice: {row[1]} {row[2]}" if row else f"is not 'stem cell digest digest': {line!r}"
+            )
+            raise CourseError(
+                f"{language} translation.lock: line {number} {fault}; mend it or take it from git"
+            )
         lock[row[1], row[2]] = Entry(row[3], row[4])
     return lock
 
@@ -74,7 +78,7 @@ def write_lock(course: Course, language: str, lock: Lock) -> bool:
 
 
 def page_state(language: str, stem: str, course: Course | None = None) -> PageState:
-    """What a reader of the page is told. A cell edited but not stamped counts as stale: nobody vouches for it."""
+    """What a reader is told. A cell edited but not stamped counts as stale: nobody vouches for it."""
     course = course or Course()
     english = cells(course.read(course.source, stem))
     if language == course.source:
@@ -88,3 +92,21 @@ def page_state(language: str, stem: str, course: Course | None = None) -> PageSt
     by_state = {state: tuple(c for c in states if states[c] == state) for state in set(states.values())}
     stale = tuple(cell for cell in states if states[cell] in ("stale", "unread"))
     return PageState(by_state.get("fresh", ()), stale, by_state.get("untranslated", ()))
+
+
+def stamp(course: Course, language: str, stem: str, ids: list[str] | None = None) -> list[str]:
+    """State that these cells (None: all translated ones) were read against today's English."""
+    english = cells(course.read(course.source, stem))
+    texts, lock = cells(course.read(language, stem)), read_lock(course, language)
+    if unknown := [key for key in ids or () if key not in english or key not in texts]:
+        raise CourseError(f"{language} {stem}: no such Markdown cell: {', '.join(unknown)}")
+    stamped = []
+    for key in english.keys() & texts.keys() if ids is None else ids:
+        before = lock.get((stem, key), Entry())
+        if ids is None and cell_state(before, english[key].source, texts[key].source) == "untranslated":
+            continue
+        lock[stem, key] = Entry(digest(english[key].source), digest(texts[key].source))
+        if lock[stem, key] != before:
+            stamped.append(key)
+    write_lock(course, language, lock)
+    return sorted(stamped, key=list(english).index)

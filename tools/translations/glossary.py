@@ -1,0 +1,71 @@
+"""``book/glossary.csv``: the word agreed on for each term, and whether a translation uses it."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from .course import Course
+from .markup import plain
+
+
+@cache
+def rows(course_root: object, text: str) -> tuple[dict[str, str], ...]:
+    return tuple(csv.DictReader(text.splitlines()))
+
+
+def terms(course: Course) -> tuple[dict[str, str], ...]:
+    return rows(course.root, (course.root / "book/glossary.csv").read_text(encoding="utf-8"))
+
+
+def missing_terms(course: Course, language: str, english: str, text: str) -> Iterator[str]:
+    """Terms of the English cell whose agreed word, and every accepted one, the translation lacks."""
+    prose, words = plain(english).lower(), fold(plain(text))
+    for row in sorted(terms(course), key=lambda row: -len(row["en"])):
+        pattern = english_pattern(row["en"])
+        if not re.search(pattern, prose):
+            continue
+        prose = re.sub(
+            pattern, " … ", prose
+        )  # "attention" inside "multi-head attention" is not a term of its own
+        allowed = [row[language], *filter(None, (row.get(f"{language}_accepted") or "").split("|"))]
+        if row[language] and not any(re.search(inflected(word, language), words) for word in allowed):
+            yield f"{row['en']!r} is {' or '.join(map(repr, allowed))} in the glossary, the cell has none"
+
+
+def english_pattern(term: str) -> str:
+    """The term in singular and plural, as whole words."""
+    term = re.escape(term.lower())
+    plural = rf"(?:{term[:-1]}(?:y|ies))" if term.endswith("y") else rf"{term}(?:s|es)?"
+    return rf"(?<![\w-]){plural}(?![\w-])"
+
+
+def fold(text: str) -> str:
+    """Lower case without the Turkish dots and spaces that would hide a word."""
+    return re.sub(r"\s+", " ", text.replace("İ", "i").lower().replace("ı", "i"))
+
+
+def inflected(term: str, language: str) -> str:
+    """A pattern that finds the term with its suffixes: Turkish ones soften the last consonant (kp → ğb)."""
+    words = fold(term).split()
+    if language != "tr":
+        return r"\s*".join(map(re.escape, words))
+    return r"\w*['’]?\w*\s".join(stem(word) for word in words)
+
+
+def stem(word: str) -> str:
+    """The Turkish word without a possessive ending, its last consonant hard or soft."""
+    bare = re.sub(r"(?<=\w{3})(?:s[iuü]|[iuü])$", "", word)
+    soft = {
+        "k": "[kğ]",
+        "ğ": "[kğ]",
+        "p": "[pb]",
+        "b": "[pb]",
+        "ç": "[çc]",
+        "c": "[çc]",
+        "t": "[td]",
+        "d": "[td]",
+    }
+    return rf"(?:\b|(?<=-)){re.escape(bare[:-1])}{soft.get(bare[-1], re.escape(bare[-1]))}"

@@ -1,0 +1,95 @@
+"""What a Markdown cell is made of: what must be the same in every language, and the words that must not."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+# Escaped marks stay tokens of their own without "text_join", so that `\*` is not taken for a stray `*`.
+PARSER = MarkdownIt("commonmark", {"html": True}).enable("table").use(dollarmath_plugin).disable("text_join")
+
+KINDS = {
+    "code_inline": "code",
+    "fence": "code",
+    "code_block": "code",
+    "math_inline": "formula",
+    "math_block": "formula",
+}
+
+
+@dataclass(frozen=True)
+class Words:
+    """A run of prose; ``quoted`` where it stands in emphasis or a link, as titles and names do."""
+
+    text: str
+    quoted: bool = False
+
+
+def tokens(text: str) -> Iterator[Token]:
+    for token in PARSER.parse(text):
+        yield token
+        yield from token.children or ()
+
+
+def skeleton(text: str) -> Counter[tuple[str, str]]:
+    """Formulas, code, images, link targets, heading levels and HTML tags of a cell, with their numbers."""
+    parts: list[tuple[str, str]] = []
+    for token in tokens(text):
+        if token.type in KINDS:
+            parts.append((KINDS[token.type], " ".join(token.content.split())))
+        elif token.type == "link_open":
+            parts.append(("link to", str(token.attrs["href"])))
+        elif token.type == "image":
+            parts.append(("image", str(token.attrs["src"])))
+        elif token.type == "heading_open":
+            parts.append(("heading", token.markup))
+        elif token.type in ("html_inline", "html_block"):
+            parts += [("HTML tag", tag) for tag in re.findall(r"</?\w+", token.content)]
+    return Counter(parts)
+
+
+def prose(text: str) -> list[list[Words]]:
+    """The words of a cell, one list a block: without code, formulas, link targets and HTML tags."""
+    blocks: list[list[Words]] = []
+    for token in PARSER.parse(text):
+        if token.type == "html_block":
+            blocks.append([Words(re.sub(r"<[^>]*>", " ", token.content))])
+        elif token.type == "inline":
+            blocks.append(list(inline_words(token.children or [])))
+    return [block for block in blocks if any(words.text.strip() for words in block)]
+
+
+def inline_words(children: list[Token]) -> Iterator[Words]:
+    depth = 0
+    for token in children:
+        if token.type in ("em_open", "link_open", "em_close", "link_close"):
+            depth += token.nesting
+        elif token.type == "text":
+            yield Words(token.content, quoted=depth > 0)
+        elif token.type in ("code_inline", "math_inline"):
+            yield Words(" … ")
+        elif token.type in ("softbreak", "hardbreak", "text_special"):
+            yield Words(" " if token.type != "text_special" else token.content.replace("*", " "))
+
+
+def plain(text: str, quoted: bool = True) -> str:
+    """All prose of a cell as one string, on demand without titles and names."""
+    blocks = ("".join(w.text if quoted or not w.quoted else " … " for w in block) for block in prose(text))
+    joined = "\n".join(blocks)
+    return joined if quoted else re.sub(r"“[^”]*”|「[^」]*」|\"[^\"]*\"|«[^»]*»", " … ", joined)
+
+
+def stray_marks(text: str) -> list[str]:
+    """Marks of Markdown that a reader would see: emphasis that does not close, a link that is none."""
+    shown = "\n".join(
+        token.content if token.type == "text" else re.sub(r"<[^>]*>", " ", token.content)
+        for token in tokens(text)
+        if token.type in ("text", "html_block")
+    )
+    return [mark for mark in ("*", "`", "$", "](") if mark in shown]

@@ -1,0 +1,159 @@
+"""From English to every language: code, outputs, tags and order are English, prose is the language's."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+from collections.abc import Collection, Iterator
+
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+
+from .course import Course, CourseError, cells
+from .lock import Entry, Lock, cell_state, digest, read_lock, write_lock
+
+KEPT_METADATA = ("tags", "jupyter", "cellView")
+
+
+def code_digest(notebook: NotebookNode) -> str:
+    """Of the code that makes the outputs. The set-up cell makes none and follows the repository's address."""
+    code = [cell.source for key, cell in cells(notebook, "code").items() if key != "setup"]
+    return hashlib.sha256(json.dumps(code).encode()).hexdigest()[:12]
+
+
+def tidy(notebook: NotebookNode, setup_code: str) -> NotebookNode:
+    """A copy without what editors leave behind, and with what is derived: set-up cell, folded solutions."""
+    notebook = copy.deepcopy(notebook)
+    notebook.metadata = NotebookNode(
+        kernelspec=NotebookNode(display_name="Python 3", language="python", name="python3"),
+        language_info=NotebookNode(name="python"),
+        **{key: value for key, value in notebook.metadata.items() if key == "executed"},
+    )
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell in notebook.cells:
+        if cell["id"] == "setup" and cell.cell_type == "code":
+            cell.source = setup_code
+        metadata = {key: value for key, value in cell.metadata.items() if key in KEPT_METADATA and value}
+        if "hide-cell" in metadata.get("tags", []):
+            metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
+        cell.metadata = NotebookNode(metadata)
+    return notebook
+
+
+def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
+    """Run every cell from the top and record which code the outputs are of."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    folder = {"metadata": {"path": str(course.path(course.source, stem).parent)}}
+    for cell in cells(notebook, "code").values():
+        cell.outputs, cell.execution_count = [], None
+    client = NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        record_timing=False,
+        coalesce_streams=True,
+        resources=folder,
+        extra_arguments=["--log-level=ERROR"],
+    )
+    language_info = notebook.metadata.language_info
+    try:
+        client.execute()
+    except CellExecutionError as error:
+        failed = next(
+            c["id"] for c in notebook.cells if any(o.output_type == "error" for o in c.get("outputs", []))
+        )
+        reason = str(error).strip().splitlines()[-1]
+        raise CourseError(f"{course.source} {stem}#{failed}: fails: {reason}; nothing was written") from None
+    notebook.metadata.language_info = language_info
+    notebook.metadata["executed"] = code_digest(notebook)
+
+
+def sync_source(course: Course, stem: str, force: bool = False) -> bool:
+    """Tidy the English notebook and, where its code changed since it was executed, execute it."""
+    before = course.path(course.source, stem).read_bytes()
+    notebook = tidy(course.read(course.source, stem), course.setup_code)
+    if force or notebook.metadata.get("executed") != code_digest(notebook):
+        print(f"executing {course.source}/{stem} …", flush=True)
+        execute(course, stem, notebook)
+    if course.path(course.source, stem).read_bytes() != before:
+        raise CourseError(
+            f"{course.source} {stem}: was edited while it was executed; nothing written, run sync again"
+        )
+    return course.write(course.source, stem, notebook)
+
+
+def carry(
+    source: NotebookNode, target: NotebookNode | None, stem: str, lock: Lock
+) -> tuple[NotebookNode, Lock]:
+    """The language's notebook made of the source's cells and its own prose, and its lines of the lock.
+
+    A cell that nobody has translated shows the English text.
+    """
+    own = cells(target) if target else {}
+    result, entries = copy.deepcopy(source), Lock()
+    for cell in result.cells:
+        if cell.cell_type != "markdown":
+            continue
+        entry = lock.get((stem, cell["id"]), Entry())
+        text = own[cell["id"]].source if cell["id"] in own else cell.source
+        if (entry == Entry() and text == cell.source) or cell_state(
+            entry, cell.source, text
+        ) == "untranslated":
+            text, entry = cell.source, Entry(text=digest(cell.source))
+        cell.source, entries[stem, cell["id"]] = text, entry
+    return result, entries
+
+
+def orphans(course: Course, language: str, lock: Lock) -> Iterator[tuple[str, str]]:
+    """Stem and id of the cells that hold a translator's text and have no English cell to stand beside."""
+    for stem in course.stems(language):
+        kept = cells(course.read(course.source, stem)) if stem in course.stems() else {}
+        for key, cell in cells(course.read(language, stem)).items():
+            entry = lock.get((stem, key), Entry())
+            if key not in kept and cell_state(entry, "", cell.source) != "untranslated":
+                yield stem, key
+
+
+def refuse_to_lose(course: Course, locks: dict[str, Lock], drop: Collection[str]) -> None:
+    lost = [
+        f"  book/{language}/{stem}.ipynb, cell {key}"
+        for language, lock in locks.items()
+        for stem, key in orphans(course, language, lock)
+        if not {stem, f"{stem}#{key}"} & set(drop)
+    ]
+    if lost:
+        raise CourseError(
+            "sync would lose these translated cells, which English does not have (any more):\n"
+            + "\n".join(lost)
+            + "\nTo keep one, give the English cell that id or copy the text into another cell of it."
+            "\nTo give one up, run sync --drop STEM#CELL. Nothing was written."
+        )
+
+
+def sync(course: Course, execute_stems: Collection[str] = (), drop: Collection[str] = ()) -> list[str]:
+    """Bring every language in step; returns the files changed. What would lose text is refused first."""
+    for stem in execute_stems:
+        if stem not in course.stems():
+            raise CourseError(f"{course.source} {stem}: there is no such notebook")
+    refuse_to_lose(course, {language: read_lock(course, language) for language in course.translations}, drop)
+    changed = [
+        f"{course.source}/{s}.ipynb" for s in course.stems() if sync_source(course, s, s in execute_stems)
+    ]
+    sources = {stem: course.read(course.source, stem) for stem in course.stems()}
+    for language in course.translations:
+        lock, entries = read_lock(course, language), Lock()
+        for stem, source in sources.items():
+            target = course.read(language, stem) if stem in course.stems(language) else None
+            notebook, own = carry(source, target, stem, lock)
+            entries |= own
+            if course.write(language, stem, notebook):
+                changed.append(f"{language}/{stem}.ipynb")
+        for stem in set(course.stems(language)) - sources.keys():
+            course.path(language, stem).unlink()
+            changed.append(f"{language}/{stem}.ipynb (removed)")
+        if write_lock(course, language, entries):
+            changed.append(f"{language}/translation.lock")
+    return changed
