@@ -1,0 +1,264 @@
+"""Pictures of attention weights, in colours that colour-blind readers can tell apart.
+
+Every function that draws returns its Axes. Figures are white and at most 7 inches wide.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
+from torch import Tensor
+
+from mha_course.metrics import Tokens, tokens_of
+
+# Okabe & Ito, 2008.
+QUERY, KEY, VALUE, OUTPUT = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+WEIGHTS, GOLD = "Blues", "#D55E00"
+FONT_SIZE, MAX_WIDTH, MAX_COLUMNS = 10.0, 7.0, 4
+# Whole families first; what systems bring by themselves next; what Linux distributions add last.
+WIDE_FONTS = (
+    "Noto Sans CJK TC", "Noto Sans TC", "PingFang TC", "Heiti TC", "Microsoft JhengHei", "Source Han Sans TC",
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "Arial Unicode MS", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei",
+    "Droid Sans Fallback", "AR PL UMing TW", "Unifont",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A drawing that a notebook shows; `svg` is its source."""
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def diagram(name: str) -> Diagram:
+    """Return one of the package's drawings, to be the last line of a cell.
+
+    Raises
+    ------
+    ValueError
+        If there is no drawing of that name; the message lists those there are.
+    """
+    folder = resources.files("mha_course").joinpath("data", "diagrams")
+    names = sorted(file.name.removesuffix(".svg") for file in folder.iterdir() if file.name.endswith(".svg"))
+    if name not in names:
+        raise ValueError(f"name must be one of {', '.join(names)}, got {name!r}")
+    return Diagram(folder.joinpath(f"{name}.svg").read_text(encoding="utf-8"))
+
+
+def show_heatmaps(
+    matrices: Tensor, xlabel: str = "keys", ylabel: str = "queries", titles: Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None, cmap: str = WEIGHTS,
+) -> Any:  # fmt: skip
+    """Draw a grid of matrices in one scale, with a colour bar.
+
+    Parameters
+    ----------
+    matrices
+        ``(rows, columns, queries, keys)``; ``(columns, queries, keys)`` makes one row, ``(queries, keys)``
+        one picture.
+    xlabel, ylabel
+        Below the last row, beside the first column.
+    titles
+        One for each column.
+    figsize
+        Inches; by default by the number of pictures, at most 7 wide.
+    cmap
+        A colour map of matplotlib.
+
+    Returns
+    -------
+    numpy.ndarray of Axes
+        ``(rows, columns)``.
+    """
+    grid = check_matrices("matrices", matrices, (2, 3, 4))
+    grid = grid.reshape((1,) * (4 - grid.dim()) + tuple(grid.shape))  # (rows, columns, queries, keys)
+    rows, columns, queries, keys = grid.shape
+    low, high = min(0.0, float(grid.min())), float(grid.max())
+    if titles is not None and len(titles) != columns:
+        raise ValueError(f"titles must be one for each column, {columns}, got {len(titles)}")
+    figure, axes = plt.subplots(
+        rows, columns, figsize=figsize or grid_size(rows, columns, queries, keys), sharex=True, sharey=True,
+        squeeze=False, layout="constrained", facecolor="white",
+    )  # fmt: skip
+    for row in range(rows):
+        for column in range(columns):
+            image = draw(axes[row, column], grid[row, column], low, high, cmap)
+            if titles is not None and row == 0:
+                axes[row, column].set_title(titles[column], fontsize=FONT_SIZE)
+    for ax in axes[-1]:
+        ax.set_xlabel(xlabel, fontsize=FONT_SIZE)
+    for ax in axes[:, 0]:
+        ax.set_ylabel(ylabel, fontsize=FONT_SIZE)
+    figure.colorbar(image, ax=axes, shrink=0.6)
+    return axes
+
+
+def show_heads(
+    weights: Tensor, queries: Tokens | None = None, keys: Tokens | None = None,
+    titles: Sequence[str] | None = None,
+) -> Any:  # fmt: skip
+    """Draw every head's weights in one scale from 0 to 1, four heads a row.
+
+    Parameters
+    ----------
+    weights
+        ``(heads, queries, keys)``.
+    queries, keys
+        Tokens that label the rows and the columns; numbers where not given.
+    titles
+        One for each head; "0", "1", … by default.
+
+    Returns
+    -------
+    numpy.ndarray of Axes
+        ``(heads,)``.
+    """
+    weights = check_matrices("weights", weights, (3,))
+    heads, rows, columns = weights.shape
+    titles = [str(head) for head in range(heads)] if titles is None else titles
+    if len(titles) != heads:
+        raise ValueError(f"titles must be one for each head, {heads}, got {len(titles)}")
+    across = min(heads, MAX_COLUMNS)
+    down = -(-heads // across)
+    figure, axes = plt.subplots(
+        down, across, figsize=grid_size(down, across, rows, columns), sharex=True, sharey=True, squeeze=False,
+        layout="constrained", facecolor="white",
+    )  # fmt: skip
+    shown, unused = axes.flat[:heads], axes.flat[heads:]
+    for ax, matrix, title in zip(shown, weights, titles, strict=True):
+        image = draw(ax, matrix, 0.0, 1.0, WEIGHTS)
+        ax.set_title(title, fontsize=FONT_SIZE)
+        label(ax, keys, queries)
+    for ax in shown[-across:]:  # the lowest of each column, also above an unused place
+        ax.tick_params(labelbottom=True)
+    for ax in unused:
+        ax.remove()
+    figure.colorbar(image, ax=list(shown), shrink=0.6)
+    return shown
+
+
+def show_alignment(
+    weights: Tensor, source: Tokens, target: Tokens, alignment: Sequence[Sequence[int]] | None = None,
+    *, ax: Axes | None = None,
+) -> Axes:  # fmt: skip
+    """Draw one sentence's attention weights, with a dot where the gold alignment is.
+
+    Parameters
+    ----------
+    weights
+        ``(target tokens, source positions)``, as in `Translation.weights`.
+    source, target
+        Tokens. Where the weights have one position more than the source, it is labelled ``<eos>``.
+    alignment
+        For each target token its gold source positions, counted from 0, as in `Pair.alignment`.
+    ax
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+    """
+    weights = check_matrices("weights", weights, (2,))
+    rows, columns = weights.shape
+    source, target = tokens_of(source), tokens_of(target)
+    if len(source) == columns - 1:
+        source = [*source, "<eos>"]
+    if alignment is not None and len(alignment) != rows:
+        raise ValueError(f"alignment must have one entry for each target token, {rows}, got {len(alignment)}")
+    if ax is None:
+        _, ax = plt.subplots(figsize=grid_size(1, 1, rows, columns), layout="constrained", facecolor="white")
+    draw(ax, weights, 0.0, 1.0, WEIGHTS)
+    label(ax, source, target)
+    dots = [(key, query) for query, gold in enumerate(alignment or ()) for key in gold]
+    if dots:
+        x, y = zip(*dots, strict=True)
+        ax.scatter(x, y, s=45, color=GOLD, edgecolors="white", linewidths=1.0, zorder=3)
+    return ax
+
+
+def draw(ax: Axes, matrix: Tensor, low: float, high: float, cmap: str) -> AxesImage:
+    """Draw one matrix, every cell a square."""
+    ax.tick_params(labelsize=FONT_SIZE)
+    return ax.imshow(matrix, cmap=cmap, vmin=low, vmax=high, aspect="equal")
+
+
+def label(ax: Axes, columns: Tokens | None, rows: Tokens | None) -> None:
+    """Write tokens under the columns and beside the rows."""
+    height, width = ax.images[0].get_size()
+    if columns is not None:
+        names = check_labels("keys", tokens_of(columns), width)
+        use_font_for(ax.set_xticks(range(width), names, rotation=60, ha="right", rotation_mode="anchor"))
+    if rows is not None:
+        use_font_for(ax.set_yticks(range(height), check_labels("queries", tokens_of(rows), height)))
+
+
+def use_font_for(ticks: Iterable[Any]) -> None:
+    """Give tick labels a font that has all their characters, where matplotlib's own lacks some."""
+    labels = [tick.label1 for tick in ticks]
+    family = font_family("".join(part.get_text() for part in labels))
+    if family is not None:
+        for part in labels:
+            part.set_fontfamily(family)
+
+
+def font_family(text: str) -> list[str] | None:
+    """Return the families that show `text`: None where the usual one does, else it and one with the rest.
+
+    Warns which characters no known font on this machine has.
+    """
+    usual = font_manager.findfont(font_manager.FontProperties())
+    missing = lacking(usual, text)
+    if not missing:
+        return None
+    installed = {entry.name: entry.fname for entry in font_manager.fontManager.ttflist}
+    found = [name for name in WIDE_FONTS if name in installed]
+    best = min(found, key=lambda name: len(lacking(installed[name], missing)), default=None)
+    rest = missing if best is None else lacking(installed[best], missing)
+    if rest:
+        warnings.warn(
+            f"no font found for {rest}; install one of {', '.join(WIDE_FONTS[:2])} and restart", stacklevel=2
+        )
+    return None if best is None else [font_manager.get_font(usual).family_name, best]
+
+
+def lacking(font_file: str, text: str) -> str:
+    """Return the characters of `text` that a font file has no glyph for."""
+    glyphs = font_manager.get_font(font_file).get_charmap()
+    return "".join(sorted({character for character in text if ord(character) not in glyphs}))
+
+
+def grid_size(rows: int, columns: int, queries: int, keys: int) -> tuple[float, float]:
+    """Return a figure's size in inches: squares of at least .35 inch where 7 inches allow it."""
+    cell = max(0.35, 1.4 / max(queries, keys, 1))
+    width = min(MAX_WIDTH, columns * (keys * cell + 0.4) + 1.2)
+    scale = (width - 1.2) / (columns * (keys * cell + 0.4))
+    return width, rows * (queries * cell * scale + 0.5) + 0.9
+
+
+def check_matrices(name: str, matrices: Tensor, dims: tuple[int, ...]) -> Tensor:
+    """Return `matrices` detached, on the CPU, in float32; raise unless there are as many axes as allowed."""
+    if not isinstance(matrices, Tensor):
+        raise TypeError(f"{name} must be a tensor, got {type(matrices).__name__}")
+    if matrices.dim() not in dims or matrices.numel() == 0:
+        allowed = " or ".join(map(str, dims))
+        raise ValueError(f"{name} must have {allowed} axes, none of size 0, got {tuple(matrices.shape)}")
+    return matrices.detach().to("cpu", torch.float32)
+
+
+def check_labels(name: str, tokens: Sequence[str], size: int) -> list[str]:
+    """Return the tokens; raise unless there are as many as positions."""
+    if len(tokens) != size:
+        raise ValueError(f"{name} must be as many as positions, {size}, got {len(tokens)}")
+    return list(tokens)
