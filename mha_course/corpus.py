@@ -93,9 +93,9 @@ class Vocabulary:
     def __getitem__(self, tokens: str) -> int: ...
 
     @overload
-    def __getitem__(self, tokens: Sequence[str]) -> list[int]: ...
+    def __getitem__(self, tokens: list[str] | tuple[str, ...]) -> list[int]: ...
 
-    def __getitem__(self, tokens: str | Sequence[str]) -> int | list[int]:
+    def __getitem__(self, tokens: str | list[str] | tuple[str, ...]) -> int | list[int]:
         """Id of a token, or ids of a list of tokens; an unknown token gives ``unk``."""
         if isinstance(tokens, str):
             return self._ids.get(tokens, self.unk)

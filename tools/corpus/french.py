@@ -25,10 +25,9 @@ def adjective(meaning: Meaning, noun: Entry, attributive: bool) -> list[Word]:
 
 def article(meaning: Meaning, noun: Entry, follower: str, feature: str) -> list[Word]:
     """The determiner's form before ``follower``, the word that comes next."""
-    if feature == "none" and meaning.determiner == "a" or meaning.determiner == "no":
+    if feature == "none" and meaning.determiner == "a":
         return words("de", "det", "not")
-    name = determiner(meaning)
-    form = lexicon("determiners")[name]["fr_" + noun["fr_gender"]]
+    form = lexicon("determiners")[determiner(meaning)]["fr_" + noun["fr_gender"]]
     if follower[0] in VOWELS:
         form = {"ce": "cet", "ma": "mon", "ta": "ton", "sa": "son"}.get(form, form)
     return words(form, "det")

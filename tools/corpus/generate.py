@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from tools.corpus import english, french
+from tools.corpus import chinese, english, french, turkish, vietnamese
 from tools.corpus.grammar import Meaning, Word, align, fill, lexicon, templates
 
 OUTPUT = Path(__file__).parents[2] / "mha_course" / "data" / "corpus.tsv"
@@ -14,7 +14,7 @@ SPLIT_SIZES = {"train": 3000, "dev": 200, "test": 300}
 HELD_OUT = 0.2
 PRONOUNS = ("i", "you", "he", "she", "we", "they")
 OTHERS = ("you", "he", "she", "they", "my mother", "my father", "the teacher")
-TARGETS = {"fr": french}
+TARGETS = {"fr": french, "tr": turkish, "vi": vietnamese, "zh": chinese}
 
 
 def lot(text: str) -> str:
@@ -50,9 +50,10 @@ def meanings(name: str) -> Iterator[Meaning]:
     pairs = combinations() if "determiners" in block else [("", "")]
     pairs = [pair for pair in pairs if allowed(block, *pair)]
     slots = [block.get(key, [""]) for key in ("verbs", "determiners", "places", "seconds")]
-    for subject, verb, determiner, place, second, mood, pair in product(subjects(block), *slots, moods, pairs):
-        if second == "" or second != pair[1]:
-            yield Meaning(name, subject, verb, determiner, *pair, place, second, mood)
+    for subject, (verb, determiner, place, second), mood, (adjective, noun) in product(
+        subjects(block), product(*slots), moods, pairs
+    ):
+        yield Meaning(name, subject, verb, determiner, adjective, noun, place, second, mood)
 
 
 def allowed(block: dict[str, Any], adjective: str, noun: str) -> bool:
