@@ -73,7 +73,7 @@ def check_attention(queries: Tensor, keys: Tensor, values: Tensor, *layers: nn.L
     queries, keys, values : Tensor
         Shapes (batch, queries, query_size), (batch, keys, key_size), (batch, keys, value_size).
     *layers : nn.Linear
-        The projections of queries, keys and values, in this order; as many as there are.
+        The projections of queries, keys and values, in this order. Without any, keys are held against queries.
     """
     inputs = {"queries": queries, "keys": keys, "values": values}
     for name, tensor in inputs.items():
@@ -84,6 +84,8 @@ def check_attention(queries: Tensor, keys: Tensor, values: Tensor, *layers: nn.L
         _check_like(name, tensor, queries, "queries")
     if values.shape[1] != keys.shape[1]:
         raise ValueError(f"values must be as many as keys, {keys.shape[1]}, got {values.shape[1]}")
+    if not layers and keys.shape[-1] != queries.shape[-1]:
+        raise ValueError(f"keys must have {queries.shape[-1]} features like queries, got {keys.shape[-1]}")
     for (name, tensor), layer in zip(inputs.items(), layers, strict=False):
         if tensor.shape[-1] != layer.in_features:
             raise ValueError(f"{name} must have {layer.in_features} features, got {tensor.shape[-1]}")

@@ -1,0 +1,903 @@
+"""The three attention classes: hand values, parity with PyTorch, and every edge and bad input."""
+
+import copy
+import gc
+import io
+import math
+import pickle
+import warnings
+import weakref
+
+import pytest
+import torch
+import torch.nn.functional as F
+from tolerance import TOLERANCES, assert_close
+from torch import nn
+
+from mha_course.attention import (
+    AdditiveAttention,
+    DotProductAttention,
+    MultiHeadAttention,
+    join_heads,
+    split_heads,
+    transpose_output,
+    transpose_qkv,
+)
+from mha_course.masking import causal_mask, length_mask
+
+HIDDENS, HEADS = 12, 3
+DEVICES = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")),
+]
+LENS = torch.tensor([4, 2])
+
+
+def make(name, dropout=0.0, sizes=None):
+    """A module by its name; `sizes` are the features of queries, keys and values."""
+    torch.manual_seed(0)
+    query_size, key_size, value_size = sizes or (HIDDENS,) * 3
+    if name == "dot":
+        return DotProductAttention(dropout)
+    if name == "additive":
+        return AdditiveAttention(HIDDENS, dropout, query_size=query_size, key_size=key_size)
+    return MultiHeadAttention(
+        HIDDENS,
+        HEADS,
+        dropout,
+        name == "bias",
+        query_size=query_size,
+        key_size=key_size,
+        value_size=value_size,
+    )
+
+
+def inputs(sizes=(HIDDENS,) * 3, batch=2, num_queries=3, num_keys=5, dtype=torch.float32):
+    torch.manual_seed(1)
+    shapes = zip((num_queries, num_keys, num_keys), sizes, strict=True)
+    return [torch.randn(batch, number, size, dtype=dtype) for number, size in shapes]
+
+
+def probe(output):
+    """A scalar that weighs every number of the output differently, so that every gradient is tested."""
+    return (
+        output
+        * torch.linspace(-1, 1, output.numel(), dtype=output.dtype, device=output.device).view_as(output)
+    ).sum()
+
+
+every_class = pytest.mark.parametrize("name", ["dot", "additive", "plain", "bias"])
+both_paths = pytest.mark.parametrize("need_weights", [False, True])
+
+
+def output_of(result):
+    return result[0] if isinstance(result, tuple) else result
+
+
+# ---- by hand ----
+
+
+def test_dot_product_by_hand():
+    queries = torch.tensor([[[math.sqrt(2), 0.0]]], dtype=torch.float64)
+    keys = torch.tensor([[[1.0, 5.0], [0.0, -7.0]]], dtype=torch.float64)  # scores 1 and 0
+    values = torch.tensor([[[10.0], [20.0]]], dtype=torch.float64)
+    first = math.e / (1 + math.e)
+    output, weights = DotProductAttention()(queries, keys, values, need_weights=True)
+    assert_close(weights, torch.tensor([[[first, 1 - first]]], dtype=torch.float64))
+    assert_close(output, torch.tensor([[[10 * first + 20 * (1 - first)]]], dtype=torch.float64))
+    assert_close(DotProductAttention()(queries, keys, values), output)
+
+
+def test_additive_by_hand():
+    attention = AdditiveAttention(2, query_size=1, key_size=1).double()
+    with torch.no_grad():
+        attention.W_q.weight.copy_(torch.tensor([[1.0], [2.0]]))
+        attention.W_k.weight.copy_(torch.tensor([[3.0], [-1.0]]))
+        attention.w_v.weight.copy_(torch.tensor([[1.0, -2.0]]))
+    query, keys = 0.5, (0.25, -1.0)
+    scores = [math.tanh(query + 3 * key) - 2 * math.tanh(2 * query - key) for key in keys]
+    total = sum(math.exp(score) for score in scores)
+    expected = [math.exp(score) / total for score in scores]
+    X = torch.tensor([[[query]]], dtype=torch.float64)
+    Y = torch.tensor([[[key] for key in keys]], dtype=torch.float64)
+    values = torch.eye(2, dtype=torch.float64).unsqueeze(0)
+    output, weights = attention(X, Y, values, need_weights=True)
+    assert_close(weights[0, 0], torch.tensor(expected, dtype=torch.float64))
+    assert_close(output, weights)
+
+
+def test_additive_formula_against_a_loop():
+    attention = make("additive", sizes=(4, 6, 5)).double()
+    queries, keys, values = inputs((4, 6, 5), dtype=torch.float64)
+    output, weights = attention(queries, keys, values, LENS, need_weights=True)
+    for b in range(2):
+        for q in range(3):
+            scores = torch.stack(
+                [
+                    attention.w_v.weight[0]
+                    @ torch.tanh(attention.W_q.weight @ queries[b, q] + attention.W_k.weight @ key)
+                    for key in keys[b, : LENS[b]]
+                ]
+            )
+            expected = scores.exp() / scores.exp().sum()
+            assert_close(weights[b, q, : LENS[b]], expected)
+            assert_close(output[b, q], expected @ values[b, : LENS[b]])
+
+
+def test_multi_head_formula_against_a_loop_over_heads():
+    attention = make("bias", sizes=(4, 6, 5)).double()
+    queries, keys, values = inputs((4, 6, 5), dtype=torch.float64)
+    head_dim = HIDDENS // HEADS
+    outputs, maps = [], []
+    for head in range(HEADS):
+        rows = slice(head * head_dim, (head + 1) * head_dim)
+        Q, K, V = (
+            X @ layer.weight[rows].T + layer.bias[rows]
+            for X, layer in ((queries, attention.W_q), (keys, attention.W_k), (values, attention.W_v))
+        )
+        weights = (Q @ K.transpose(1, 2) / head_dim**0.5).softmax(-1)
+        maps.append(weights)
+        outputs.append(weights @ V)
+    expected = torch.cat(outputs, -1) @ attention.W_o.weight.T + attention.W_o.bias
+    output, weights = attention(queries, keys, values, need_weights=True)
+    assert_close(output, expected)
+    assert_close(weights, torch.stack(maps, 1))
+
+
+def test_small_example_of_the_chapter():
+    queries = torch.tensor(
+        [
+            [[1.45, -0.79], [0.62, -0.64], [0.97, -0.21]],
+            [[0.40, 0.53], [0.40, 0.29], [0.48, 0.80]],
+        ]
+    )  # (heads, tokens, head_dim)
+    _, weights = DotProductAttention()(queries, queries, queries, need_weights=True)
+    assert torch.allclose(weights[0, 0], torch.tensor([0.545, 0.214, 0.241]), atol=5e-4)
+
+
+def test_toy_call_of_the_chapter():
+    torch.manual_seed(123)
+    attention = MultiHeadAttention(100, 5, 0.5).eval()
+    X, Y = torch.ones(2, 4, 100), torch.ones(2, 6, 100)
+    output, weights = attention(X, Y, Y, torch.tensor([3, 2]), need_weights=True)
+    assert output.shape == (2, 4, 100)
+    assert_close(weights[0], torch.tensor([1 / 3] * 3 + [0.0] * 3).expand(5, 4, 6))
+    assert_close(weights[1], torch.tensor([1 / 2] * 2 + [0.0] * 4).expand(5, 4, 6))
+    assert transpose_qkv(X, 5).shape == (10, 4, 20)
+    assert transpose_qkv(Y, 5).shape == (10, 6, 20)
+
+
+@pytest.mark.parametrize("num_heads", [1, 2, 4, 5, 10, 20])
+def test_parameters_do_not_depend_on_the_number_of_heads(num_heads):
+    attention = MultiHeadAttention(100, num_heads)
+    assert sum(parameter.numel() for parameter in attention.parameters()) == 40_000
+
+
+# ---- splitting and joining heads ----
+
+
+def test_transpose_qkv_by_hand():
+    X = torch.arange(2 * 3 * 4.0).view(2, 3, 4)
+    folded = transpose_qkv(X, 2)
+    assert folded.shape == (4, 3, 2)
+    for batch in range(2):
+        for head in range(2):
+            assert torch.equal(folded[batch * 2 + head], X[batch, :, 2 * head : 2 * head + 2])
+    assert torch.equal(split_heads(X, 2).flatten(0, 1), folded)
+
+
+@pytest.mark.parametrize("num_heads", [1, 2, 3, 6])
+@pytest.mark.parametrize("batch", [0, 1, 2])
+def test_transpose_output_undoes_transpose_qkv(num_heads, batch):
+    X = torch.randn(batch, 5, 12).transpose(0, 1).contiguous().transpose(0, 1)  # not contiguous
+    assert torch.equal(transpose_output(transpose_qkv(X, num_heads), num_heads), X)
+    assert torch.equal(join_heads(split_heads(X, num_heads)), X)
+
+
+def test_transposes_name_what_is_wrong():
+    with pytest.raises(ValueError, match="num_heads must divide num_hiddens, got 3 for 10"):
+        transpose_qkv(torch.zeros(2, 4, 10), 3)
+    with pytest.raises(ValueError, match=r"X must have the shape \(batch, n, num_hiddens\), got \(4, 10\)"):
+        transpose_qkv(torch.zeros(4, 10), 2)
+    with pytest.raises(ValueError, match="num_heads must divide the first axis of X, got 3 for"):
+        transpose_output(torch.zeros(4, 2, 5), 3)
+    with pytest.raises(ValueError, match="num_heads must be at least 1, got 0"):
+        transpose_output(torch.zeros(4, 2, 5), 0)
+    with pytest.raises(ValueError, match="X must have the shape"):
+        transpose_output(torch.zeros(4, 10), 2)
+
+
+# ---- parity ----
+
+
+def torch_attention(ours, sizes):
+    """`nn.MultiheadAttention` with the weights of ours, put there by hand."""
+    theirs = nn.MultiheadAttention(HIDDENS, HEADS, kdim=sizes[1], vdim=sizes[2], batch_first=True).double()
+    with torch.no_grad():
+        weights = [ours.W_q.weight, ours.W_k.weight, ours.W_v.weight]
+        if theirs.in_proj_weight is not None:
+            theirs.in_proj_weight.copy_(torch.cat(weights))
+        else:
+            for name, weight in zip("qkv", weights, strict=True):
+                getattr(theirs, f"{name}_proj_weight").copy_(weight)
+        theirs.in_proj_bias.copy_(torch.cat([ours.W_q.bias, ours.W_k.bias, ours.W_v.bias]))
+        theirs.out_proj.weight.copy_(ours.W_o.weight)
+        theirs.out_proj.bias.copy_(ours.W_o.bias)
+    return theirs
+
+
+@both_paths
+@pytest.mark.parametrize("masking", ["none", "lengths", "mask", "causal and lengths"])
+@pytest.mark.parametrize("sizes", [(HIDDENS, HIDDENS, HIDDENS), (HIDDENS, 7, 5)])
+def test_equals_torch_multihead_attention_by_value_and_gradient(sizes, masking, need_weights):
+    ours = make("bias", sizes=sizes).double()
+    with torch.no_grad():
+        for parameter in ours.parameters():
+            parameter.copy_(torch.randn_like(parameter))  # biases of their own, too
+    theirs = torch_attention(ours, sizes)
+    num_keys = 3 if masking.startswith("causal") else 5
+    given = inputs(sizes, num_keys=num_keys, dtype=torch.float64)
+    mask = torch.rand(3, 5) > 0.4
+    mask[:, 0] = True
+    lens = torch.tensor([3, 2])
+    our_arguments, their_arguments = {
+        "none": ({}, {}),
+        "lengths": ({"valid_lens": lens}, {"key_padding_mask": ~length_mask(lens, num_keys)}),
+        "mask": ({"mask": mask}, {"attn_mask": ~mask}),
+        "causal and lengths": (
+            {"valid_lens": lens, "mask": causal_mask(3)},
+            {"key_padding_mask": ~length_mask(lens, 3), "attn_mask": ~causal_mask(3)},
+        ),
+    }[masking]
+    our_inputs = [X.clone().requires_grad_() for X in given]
+    their_inputs = [X.clone().requires_grad_() for X in given]
+    output = ours(*our_inputs, **our_arguments, need_weights=need_weights)
+    expected, expected_weights = theirs(*their_inputs, **their_arguments, average_attn_weights=False)
+    if need_weights:
+        output, weights = output
+        assert_close(weights, expected_weights)
+    assert_close(output, expected)
+    probe(output).backward()
+    probe(expected).backward()
+    for our, their in zip(our_inputs, their_inputs, strict=True):
+        assert_close(our.grad, their.grad, gradient=True)
+    assert_close(ours.W_o.weight.grad, theirs.out_proj.weight.grad, gradient=True)
+    assert_close(ours.W_o.bias.grad, theirs.out_proj.bias.grad, gradient=True)
+    layers = (ours.W_q, ours.W_k, ours.W_v)
+    their_bias = theirs.in_proj_bias.grad.chunk(3)
+    if theirs.in_proj_weight is not None:
+        their_weight = theirs.in_proj_weight.grad.chunk(3)
+    else:
+        their_weight = [getattr(theirs, f"{name}_proj_weight").grad for name in "qkv"]
+    for layer, weight, bias in zip(layers, their_weight, their_bias, strict=True):
+        assert_close(layer.weight.grad, weight, gradient=True)
+        assert_close(layer.bias.grad, bias, gradient=True)
+
+
+@pytest.mark.parametrize("masking", ["none", "lengths", "mask"])
+def test_dot_product_equals_sdpa(masking):
+    queries, keys, values = inputs((8, 8, 5), dtype=torch.float64)
+    mask = {"none": None, "lengths": length_mask(LENS, 5)[:, None], "mask": torch.rand(2, 3, 5) > 0.3}[
+        masking
+    ]
+    arguments = {"none": {}, "lengths": {"valid_lens": LENS}, "mask": {"mask": mask}}[masking]
+    expected = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+    output, _ = DotProductAttention()(queries, keys, values, **arguments, need_weights=True)
+    assert_close(output, expected)
+    assert_close(DotProductAttention()(queries, keys, values, **arguments), expected)
+
+
+@every_class
+@pytest.mark.parametrize("dtype", list(TOLERANCES))
+def test_two_paths_give_one_result(name, dtype):
+    """Values and gradients with and without weights, and against the same in float64."""
+    results = []
+    for need_weights, kind in ((False, dtype), (True, dtype), (False, torch.float64)):
+        attention = make(name).to(kind)
+        given = [X.to(dtype).to(kind).requires_grad_() for X in inputs()]
+        if kind != dtype:
+            attention.load_state_dict({key: value.to(dtype) for key, value in attention.state_dict().items()})
+        output = output_of(attention(*given, torch.tensor([0, 3]), need_weights=need_weights))
+        probe(output).backward()
+        parameters = [parameter.grad for parameter in attention.parameters()]
+        results.append((output, [X.grad for X in given] + parameters))
+    for output, gradients in results[:2]:
+        assert output.dtype == dtype
+        assert_close(output, results[2][0], dtype=dtype)
+        for gradient, expected in zip(gradients, results[2][1], strict=True):
+            assert_close(gradient, expected, gradient=True, dtype=dtype)
+
+
+@every_class
+def test_gradients_are_those_of_finite_differences(name):
+    attention = make(name).double()
+    given = [X.requires_grad_() for X in inputs(num_queries=2, num_keys=3, dtype=torch.float64)]
+    lens = torch.tensor([[3, 1], [0, 2]])
+
+    def both(*given):
+        without = attention(*given, lens)
+        return (without, *attention(*given, lens, need_weights=True))
+
+    assert torch.autograd.gradcheck(both, given)
+
+
+# ---- projecting once ----
+
+
+@every_class
+def test_attend_to_projected_keys_equals_forward(name):
+    attention = make(name, sizes=(HIDDENS, HIDDENS, HIDDENS))
+    queries, keys, values = inputs()
+    whole, whole_weights = attention(queries, keys, values, need_weights=True)
+    projected = attention.project(keys, values)
+    for step in range(queries.shape[1]):
+        output, weights = attention.attend(queries[:, step : step + 1], *projected, None, True)
+        assert_close(output, whole[:, step : step + 1])
+        assert_close(weights, whole_weights[..., step : step + 1, :])
+        assert_close(attention.attend(queries[:, step : step + 1], *projected, None, False), output)
+
+
+# ---- padding ----
+
+
+@every_class
+@both_paths
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e30])
+@pytest.mark.parametrize("how", ["lengths", "2-D lengths", "mask"])
+def test_padding_reaches_neither_output_nor_gradient(name, need_weights, bad, how):
+    lens = torch.tensor([[1, 3, 2], [0, 0, 0]])
+    arguments = {
+        "lengths": {"valid_lens": torch.tensor([3, 0])},
+        "2-D lengths": {"valid_lens": lens},
+        "mask": {
+            "mask": length_mask(lens, 5) if name in ("dot", "additive") else length_mask(lens, 5)[:, None]
+        },
+    }[how]
+    results = []
+    for content in (0.0, bad):
+        attention = make(name)
+        queries, keys, values = inputs()
+        for X in (keys, values):
+            X[0, 3:], X[1] = content, content
+        given = [X.requires_grad_() for X in (queries, keys, values)]
+        output = output_of(attention(*given, **arguments, need_weights=need_weights))
+        probe(output).backward()
+        gradients = [X.grad for X in given] + [parameter.grad for parameter in attention.parameters()]
+        results.append([output, *gradients])
+    for clean, spoilt in zip(*results, strict=True):
+        assert clean.isfinite().all()
+        assert torch.equal(clean, spoilt)
+
+
+@every_class
+@both_paths
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_query_without_keys_gets_zero_and_finite_gradients(name, need_weights, device):
+    attention = make(name).to(device)
+    given = [X.to(device).requires_grad_() for X in inputs()]
+    output = output_of(attention(*given, torch.tensor([0, 2], device=device), need_weights=need_weights))
+    expected = attention.W_o.bias if name == "bias" else torch.zeros((), device=device)
+    assert torch.equal(output[0], expected.expand_as(output[0]))
+    probe(output).backward()
+    for tensor in (*given, *attention.parameters()):
+        assert tensor.grad.isfinite().all()
+    assert all(X.grad[0].eq(0).all() for X in given)
+
+
+@every_class
+@both_paths
+def test_a_query_that_is_not_a_number_shows(name, need_weights):
+    queries, keys, values = inputs()
+    queries[0, 1] = math.nan
+    output = output_of(make(name)(queries, keys, values, LENS, need_weights=need_weights))
+    assert output[0, 1].isnan().all()
+    assert output[0, [0, 2]].isfinite().all() and output[1].isfinite().all()
+
+
+@every_class
+@both_paths
+def test_a_value_that_counts_and_is_not_a_number_shows(name, need_weights):
+    queries, keys, values = inputs()
+    values[0, 1] = math.nan
+    output = output_of(make(name)(queries, keys, values, LENS, need_weights=need_weights))
+    assert output[0].isnan().any()
+    assert output[1].isfinite().all()
+
+
+@every_class
+def test_weights_are_zero_on_padding_and_sum_to_one_elsewhere(name):
+    _, weights = make(name)(*inputs(), torch.tensor([0, 2]), need_weights=True)
+    assert torch.equal(weights[0], torch.zeros_like(weights[0]))
+    assert torch.equal(weights[1, ..., 2:], torch.zeros_like(weights[1, ..., 2:]))
+    assert_close(weights[1].sum(-1), torch.ones(weights.shape[1:-1]))
+
+
+@every_class
+def test_what_was_given_stays_as_it_was(name):
+    given = [*inputs(), torch.tensor([0, 2])]
+    mask = torch.ones(3, 5, dtype=torch.bool).tril()
+    copies = [X.clone() for X in (*given, mask)]
+    for need_weights in (False, True):
+        make(name)(*given, mask=mask, need_weights=need_weights)
+    for X, copied in zip((*given, mask), copies, strict=True):
+        assert torch.equal(X, copied)
+
+
+# ---- edges ----
+
+
+@every_class
+@both_paths
+@pytest.mark.parametrize(
+    ("batch", "num_queries", "num_keys"), [(0, 3, 5), (2, 0, 5), (2, 3, 0), (1, 1, 1), (0, 0, 0), (2, 1, 5)]
+)
+def test_sizes_of_zero_and_one(name, need_weights, batch, num_queries, num_keys):
+    attention = make(name)
+    given = [X.requires_grad_() for X in inputs(batch=batch, num_queries=num_queries, num_keys=num_keys)]
+    for lens in (None, torch.zeros(batch, dtype=torch.int64), torch.full((batch, num_queries), num_keys)):
+        result = attention(*given, lens, need_weights=need_weights)
+        output = output_of(result)
+        assert output.shape == (batch, num_queries, HIDDENS)
+        assert output.isfinite().all()
+        if need_weights:
+            middle = () if name in ("dot", "additive") else (HEADS,)
+            assert result[1].shape == (batch, *middle, num_queries, num_keys)
+        if num_keys == 0:
+            nothing = attention.W_o.bias if name == "bias" else torch.zeros(())
+            assert torch.equal(output, nothing.expand_as(output))
+        probe(output).backward()
+        assert all(parameter.grad.isfinite().all() for parameter in attention.parameters())
+
+
+@every_class
+@both_paths
+def test_one_key_gives_its_value(name, need_weights):
+    queries, keys, values = inputs(num_keys=1)
+    attention = make(name)
+    output = output_of(attention(queries, keys, values, need_weights=need_weights))
+    expected = values if name in ("dot", "additive") else attention.W_o(attention.W_v(values))
+    assert_close(output, expected.expand_as(output))
+
+
+@every_class
+def test_full_lengths_equal_none(name):
+    attention, given = make(name), inputs()
+    for lens in (torch.tensor([5, 5]), torch.full((2, 3), 5), torch.tensor([5, 5], dtype=torch.int32)):
+        assert_close(attention(*given, lens), attention(*given))
+
+
+@every_class
+@both_paths
+def test_inputs_that_are_not_contiguous(name, need_weights):
+    attention = make(name)
+    given = inputs()
+    strided = [X.transpose(0, 1).contiguous().transpose(0, 1) for X in given]
+    spread = [torch.stack((X, X), -1)[..., 0] for X in given]
+    for other in (strided, spread):
+        assert not other[1].is_contiguous()
+        expected = output_of(attention(*given, LENS, need_weights=need_weights))
+        assert_close(output_of(attention(*other, LENS, need_weights=need_weights)), expected)
+
+
+@every_class
+@both_paths
+@pytest.mark.parametrize("scale", [1e3, 1e4])
+def test_large_scores_stay_finite(name, need_weights, scale):
+    queries, keys, values = inputs()
+    output = output_of(make(name)(queries * scale, keys * scale, values, LENS, need_weights=need_weights))
+    assert output.isfinite().all()
+
+
+@both_paths
+def test_scores_beyond_any_finite_fill_count(need_weights):
+    queries, keys = (
+        torch.full((1, 1, 1), 1e5),
+        torch.tensor([[[-2e4], [-2e4], [0.0]]]),
+    )  # scores -2e9, -2e9, 0
+    values, lens = torch.tensor([[[1.0], [3.0], [100.0]]]), torch.tensor([2])
+    assert (
+        output_of(DotProductAttention()(queries, keys, values, lens, need_weights=need_weights)).item() == 2.0
+    )
+
+
+@every_class
+def test_masks_of_every_broadcastable_shape(name):
+    attention, given = make(name), inputs()
+    axes = [(5,), (3, 5), (1, 3, 5)]
+    axes += (
+        [(2, 3, 5), (2, 1, 5)] if name in ("dot", "additive") else [(2, 1, 3, 5), (2, 3, 3, 5), (1, 3, 1, 5)]
+    )
+    whole = (2, 3, 5) if name in ("dot", "additive") else (2, HEADS, 3, 5)
+    for shape in axes:
+        mask = torch.rand(shape) > 0.3
+        output, weights = attention(*given, mask=mask, need_weights=True)
+        full = mask.expand(whole)
+        assert torch.equal(weights > 0, full)
+        assert_close(attention(*given, mask=mask), output)
+        assert_close(attention(*given, mask=full), output)
+
+
+# ---- dropout ----
+
+
+@every_class
+@both_paths
+def test_no_dropout_in_evaluation(name, need_weights):
+    dropped, plain = make(name, dropout=0.9).eval(), make(name)
+    assert_close(
+        output_of(dropped(*inputs(), LENS, need_weights=need_weights)),
+        output_of(plain(*inputs(), LENS, need_weights=need_weights)),
+    )
+
+
+@every_class
+@both_paths
+def test_dropout_keeps_the_mean_and_drops_its_share(name, need_weights):
+    """With the identity as values, the output of one head shows the weights after dropout."""
+    number = 4000
+    torch.manual_seed(0)
+    attention = {"dot": DotProductAttention(0.25), "additive": AdditiveAttention(4, 0.25)}.get(
+        name, MultiHeadAttention(4, 1, 0.25)
+    )
+    for layer in ("W_v", "W_o"):
+        if hasattr(attention, layer):
+            nn.init.eye_(getattr(attention, layer).weight)
+    queries, keys = torch.zeros(number, 1, 4), torch.zeros(number, 4, 4)
+    values = torch.eye(4).expand(number, 4, 4)
+    result = attention(queries, keys, values, need_weights=need_weights)
+    output = output_of(result)
+    dropped = output.eq(0).double().mean().item()
+    assert abs(dropped - 0.25) < 0.02  # four standard deviations are .014
+    assert torch.allclose(output[output != 0], torch.tensor(1 / 3))  # 1/4 over .75
+    assert abs(output.mean().item() - 0.25) < 0.01
+    if need_weights:  # weights are those before dropout
+        assert_close(result[1], torch.full_like(result[1], 0.25))
+
+
+@every_class
+@both_paths
+def test_dropout_of_one_drops_all(name, need_weights):
+    output = output_of(make(name, dropout=1.0)(*inputs(), need_weights=need_weights))
+    expected = make(name).W_o.bias if name == "bias" else torch.zeros(())
+    assert torch.equal(output, expected.expand_as(output))
+
+
+# ---- errors ----
+
+
+@pytest.mark.parametrize(
+    ("make_it", "error", "message"),
+    [
+        (lambda: MultiHeadAttention(10, 3), ValueError, "num_heads must divide num_hiddens, got 3 for 10"),
+        (lambda: MultiHeadAttention(10, 0), ValueError, "num_heads must be at least 1, got 0"),
+        (lambda: MultiHeadAttention(10, -2), ValueError, "num_heads must be at least 1, got -2"),
+        (lambda: MultiHeadAttention(10, 2.0), TypeError, "num_heads must be an integer, got 2.0"),
+        (lambda: MultiHeadAttention(10, True), TypeError, "num_heads must be an integer, got True"),
+        (lambda: MultiHeadAttention(0, 1), ValueError, "num_hiddens must be at least 1, got 0"),
+        (lambda: MultiHeadAttention("10", 1), TypeError, "num_hiddens must be an integer, got '10'"),
+        (lambda: MultiHeadAttention(10, 2, 1.5), ValueError, "dropout must lie between 0 and 1, got 1.5"),
+        (lambda: MultiHeadAttention(10, 2, -0.1), ValueError, "dropout must lie between 0 and 1, got -0.1"),
+        (
+            lambda: MultiHeadAttention(10, 2, math.nan),
+            ValueError,
+            "dropout must lie between 0 and 1, got nan",
+        ),
+        (
+            lambda: MultiHeadAttention(10, 2, "0.1"),
+            TypeError,
+            "dropout must be a number from 0 to 1, got '0.1'",
+        ),
+        (lambda: MultiHeadAttention(10, 2, 0.1, 5), TypeError, "bias must be True or False, got 5"),
+        (lambda: MultiHeadAttention(10, 2, query_size=0), ValueError, "query_size must be at least 1, got 0"),
+        (lambda: MultiHeadAttention(10, 2, key_size=1.5), TypeError, "key_size must be an integer, got 1.5"),
+        (
+            lambda: MultiHeadAttention(10, 2, value_size=-1),
+            ValueError,
+            "value_size must be at least 1, got -1",
+        ),
+        (lambda: MultiHeadAttention(100, 100, 100, 100, 5, 0.5), TypeError, "D2L 0.17's order"),
+        (lambda: AdditiveAttention(0), ValueError, "num_hiddens must be at least 1, got 0"),
+        (lambda: AdditiveAttention(4, 2.0), ValueError, "dropout must lie between 0 and 1, got 2.0"),
+        (lambda: AdditiveAttention(4, query_size=0), ValueError, "query_size must be at least 1, got 0"),
+        (lambda: AdditiveAttention(4, key_size="a"), TypeError, "key_size must be an integer, got 'a'"),
+        (lambda: DotProductAttention(None), TypeError, "dropout must be a number from 0 to 1, got None"),
+        (lambda: DotProductAttention(2), ValueError, "dropout must lie between 0 and 1, got 2"),
+    ],
+)
+def test_construction_names_what_is_wrong(make_it, error, message):
+    with pytest.raises(error, match=message) as caught:
+        make_it()
+    assert "\n" not in str(caught.value)
+
+
+CHANGES = {
+    "unbatched": (
+        lambda q, k, v: (q[0], k[0], v[0]),
+        {},
+        ValueError,
+        r"queries must have the shape \(batch, queries,",
+    ),
+    "4-D keys": (
+        lambda q, k, v: (q, k[None], v),
+        {},
+        ValueError,
+        r"keys must have the shape \(batch, keys, feat",
+    ),
+    "integers": (
+        lambda q, k, v: (q, k.long(), v),
+        {},
+        TypeError,
+        "keys must hold floating-point .* got torch.int64",
+    ),
+    "a list": (lambda q, k, v: (q, k, v.tolist()), {}, TypeError, "values must be a tensor, got list"),
+    "batch": (
+        lambda q, k, v: (q, k[:1], v),
+        {},
+        ValueError,
+        "keys must have the batch size of queries, 2, got 1",
+    ),
+    "batch of values": (
+        lambda q, k, v: (q, k, v[:1]),
+        {},
+        ValueError,
+        "values must have the batch size of queries, 2,",
+    ),
+    "more keys": (
+        lambda q, k, v: (q, k, v[:, 1:]),
+        {},
+        ValueError,
+        "values must be as many as keys, 5, got 4",
+    ),
+    "features of keys": (
+        lambda q, k, v: (q, k[..., 1:], v),
+        {},
+        ValueError,
+        "keys must have 12 features.*, got 11",
+    ),
+    "dtype": (
+        lambda q, k, v: (q, k.double(), v),
+        {},
+        TypeError,
+        "keys must be torch.float32 like queries, got torch.f",
+    ),
+    "dtype of values": (
+        lambda q, k, v: (q, k, v.half()),
+        {},
+        TypeError,
+        "values must be torch.float32 like queries",
+    ),
+    "device": (
+        lambda q, k, v: (q, k, v.to("meta")),
+        {},
+        ValueError,
+        "values must be on cpu like queries, got meta",
+    ),
+    "lengths' shape": (
+        None,
+        {"valid_lens": torch.tensor([1, 2, 3])},
+        ValueError,
+        "valid_lens must have the shape",
+    ),
+    "lengths 2-D": (
+        None,
+        {"valid_lens": torch.ones(2, 5).long()},
+        ValueError,
+        "valid_lens must have the shape",
+    ),
+    "lengths 3-D": (
+        None,
+        {"valid_lens": torch.ones(2, 3, 5).long()},
+        ValueError,
+        "valid_lens must have the shape",
+    ),
+    "negative": (
+        None,
+        {"valid_lens": torch.tensor([-1, 2])},
+        ValueError,
+        "valid_lens must lie from 0 to 5, got -1",
+    ),
+    "above": (
+        None,
+        {"valid_lens": torch.tensor([1, 6])},
+        ValueError,
+        "valid_lens must lie from 0 to 5, got 6",
+    ),
+    "float": (
+        None,
+        {"valid_lens": torch.tensor([1.0, 2.0])},
+        TypeError,
+        "valid_lens must hold integers, got torch.f",
+    ),
+    "bool": (
+        None,
+        {"valid_lens": torch.tensor([True, True])},
+        TypeError,
+        "valid_lens must hold integers, got torch.b",
+    ),
+    "list": (None, {"valid_lens": [1, 2]}, TypeError, "valid_lens must be a tensor of integers, got list"),
+    "number": (None, {"valid_lens": 3}, TypeError, "valid_lens must be a tensor of integers, got int"),
+    "lengths' device": (
+        None,
+        {"valid_lens": torch.ones(2).long().to("meta")},
+        ValueError,
+        "valid_lens must be on cpu",
+    ),
+    "additive mask": (
+        None,
+        {"mask": torch.zeros(3, 5)},
+        TypeError,
+        "mask must be boolean .* got torch.float32",
+    ),
+    "mask's shape": (
+        None,
+        {"mask": torch.ones(5, 3).bool()},
+        ValueError,
+        "mask must be broadcastable to .* got",
+    ),
+    "mask as list": (None, {"mask": [[True]]}, TypeError, "mask must be a boolean tensor, got list"),
+    "mask's device": (None, {"mask": torch.ones(3, 5).bool().to("meta")}, ValueError, "mask must be on cpu"),
+}
+
+
+@every_class
+@pytest.mark.parametrize("kind", CHANGES)
+def test_a_wrong_argument_is_named_in_one_line(name, kind):
+    change, arguments, error, message = CHANGES[kind]
+    given = inputs() if change is None else change(*inputs())
+    for need_weights in (False, True):
+        with pytest.raises(error, match=message) as caught:
+            make(name)(*given, **arguments, need_weights=need_weights)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["additive", "plain"])
+def test_wrong_features_and_types_are_told_from_the_parameters(name):
+    queries, keys, values = inputs()
+    with pytest.raises(ValueError, match="queries must have 12 features, got 11"):
+        make(name)(queries[..., 1:], keys, values)
+    with pytest.raises(
+        TypeError, match=r"queries must be torch.float64 like the parameters, got torch.float32"
+    ):
+        make(name).double()(queries, keys, values)
+    with pytest.raises(ValueError, match="queries must be on meta like the parameters, got cpu"):
+        make(name).to("meta")(queries, keys, values)
+
+
+def test_a_mask_that_could_be_of_the_batch_or_of_the_heads_is_refused():
+    queries, keys, values = inputs(batch=HEADS)
+    with pytest.raises(
+        ValueError, match=r"mask\[:, None\] for one mask a batch row, mask\[None\] for one a head"
+    ):
+        make("plain")(queries, keys, values, mask=torch.ones(HEADS, 3, 5, dtype=torch.bool))
+
+
+# ---- modules in PyTorch's world ----
+
+
+@every_class
+def test_nothing_is_kept_on_the_module(name):
+    attention = make(name)
+    given = [X.requires_grad_() for X in inputs()]
+    output, weights = attention(*given, LENS, need_weights=True)
+    before = set(vars(attention)) | {key for key, _ in attention.named_buffers()}
+    references = weakref.ref(output), weakref.ref(weights)
+    del output, weights
+    gc.collect()
+    assert all(reference() is None for reference in references)
+    assert before == set(vars(make(name)))
+
+
+@every_class
+def test_copies_and_pickles_after_a_step(name):
+    attention, given = make(name), inputs()
+    output = attention(*given, LENS)
+    if output.requires_grad:
+        output.sum().backward()
+    stream = io.BytesIO()
+    torch.save(attention.state_dict(), stream)
+    stream.seek(0)
+    restored = make(name)
+    restored.load_state_dict(torch.load(stream))
+    for other in (copy.deepcopy(attention), pickle.loads(pickle.dumps(attention)), restored):
+        assert torch.equal(other(*given, LENS), output)
+
+
+def test_names_of_the_parameters_are_those_of_the_chapters():
+    names = {f"{layer}.{part}" for layer in ("W_q", "W_k", "W_v", "W_o") for part in ("weight", "bias")}
+    assert set(make("bias").state_dict()) == names
+    assert set(make("plain").state_dict()) == {name for name in names if name.endswith("weight")}
+    assert set(make("additive").state_dict()) == {"W_q.weight", "W_k.weight", "w_v.weight"}
+    assert make("dot").state_dict() == {}
+
+
+@every_class
+def test_the_seed_decides_the_parameters_at_construction(name):
+    first, second = make(name), make(name)
+    for one, other in zip(first.parameters(), second.parameters(), strict=True):
+        assert torch.equal(one, other)
+        assert not isinstance(one, nn.parameter.UninitializedParameter)
+
+
+@every_class
+@both_paths
+def test_compiles_as_one_graph(name, need_weights):
+    torch._dynamo.reset()
+    attention = make(name)
+    compiled = torch.compile(attention, fullgraph=True, backend="aot_eager")
+    for arguments in ((), (LENS,), (torch.tensor([[0, 5, 1], [2, 3, 4]]),)):
+        expected = output_of(attention(*inputs(), *arguments, need_weights=need_weights))
+        assert_close(output_of(compiled(*inputs(), *arguments, need_weights=need_weights)), expected)
+
+
+@every_class
+@both_paths
+@pytest.mark.parametrize("strict", [False, True])
+def test_exports_with_batch_and_lengths_left_open(name, need_weights, strict):
+    attention = make(name).eval()
+    batch, number = torch.export.Dim("batch"), torch.export.Dim("number")
+    shapes = ({0: batch}, {0: batch, 1: number}, {0: batch, 1: number}, {0: batch})
+    wrapped = Wrapped(attention, need_weights)
+    program = torch.export.export(wrapped, (*inputs(), LENS), dynamic_shapes=shapes, strict=strict)
+    given = (*inputs(batch=4, num_keys=7), torch.tensor([0, 7, 3, 1]))
+    assert_close(output_of(program.module()(*given)), output_of(attention(*given, need_weights=need_weights)))
+
+
+class Wrapped(nn.Module):
+    """An attention with its flags fixed."""
+
+    def __init__(self, attention, need_weights):
+        super().__init__()
+        self.attention, self.need_weights = attention, need_weights
+
+    def forward(self, queries, keys, values, valid_lens):
+        return self.attention(queries, keys, values, valid_lens, need_weights=self.need_weights)
+
+
+@every_class
+@both_paths
+def test_autocast_takes_mixed_types(name, need_weights):
+    attention = make(name)
+    queries, keys, values = inputs()
+    expected = output_of(attention(queries, keys, values, LENS, need_weights=need_weights))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        output = output_of(attention(queries, keys.bfloat16(), values, LENS, need_weights=need_weights))
+        assert_close(output, expected, dtype=torch.bfloat16)
+        with pytest.raises(TypeError, match=r"keys must be torch.float32 like queries, got torch.float64"):
+            attention(queries, keys.double(), values)
+    if output.requires_grad:
+        probe(output.float()).backward()
+        assert all(parameter.grad.dtype == torch.float32 for parameter in attention.parameters())
+
+
+@every_class
+@both_paths
+def test_vmap_goes_with_masks(name, need_weights):
+    attention = make(name)
+    given = [torch.stack((X, -X, 2 * X)) for X in inputs()]
+    mask = torch.rand(3, 2, *(() if name in ("dot", "additive") else (1,)), 3, 5) > 0.4
+
+    def run(queries, keys, values, mask):
+        return output_of(attention(queries, keys, values, mask=mask, need_weights=need_weights))
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", message="There is a performance drop"
+        )  # PyTorch's own, for its CPU kernel
+        output = torch.vmap(run)(*given, mask)
+    for row in range(3):
+        assert_close(output[row], run(*(X[row] for X in given), mask[row]))
+    with pytest.raises(
+        TypeError, match="valid_lens must hold values that can be read; under vmap give a mask"
+    ):
+        torch.vmap(attention)(*given, LENS.repeat(3, 1))
+
+
+@every_class
+@both_paths
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_gpu_equals_cpu(name, need_weights):
+    attention, given = make(name), inputs()
+    expected = output_of(attention(*given, LENS, need_weights=need_weights))
+    attention.cuda()
+    output = output_of(attention(*(X.cuda() for X in given), LENS.cuda(), need_weights=need_weights))
+    assert_close(output, expected)
