@@ -14,7 +14,7 @@ from .course import ROOT, Course, CourseError
 
 
 def run_sync(course: Course, args: argparse.Namespace) -> int:
-    changed = sync.sync(course, args.execute, args.drop)
+    changed = sync.sync(course, args.stems, args.drop, args.execute)
     print("\n".join(f"wrote book/{name}" for name in changed) or "everything is in step")
     return 0
 
@@ -82,7 +82,8 @@ def parser() -> argparse.ArgumentParser:
     sub = command(
         "sync", run_sync, "Execute English notebooks whose code changed; carry code and outputs over."
     )
-    sub.add_argument("--execute", nargs="+", default=[], metavar="STEM", help="execute these in any case")
+    sub.add_argument("stems", nargs="*", metavar="STEM", help="only these chapters")
+    sub.add_argument("--execute", action="store_true", help="execute even what has not changed")
     sub.add_argument("--drop", nargs="+", default=[], metavar="STEM#CELL", help="translated cells to give up")
     sub = command("check", run_check, "Report drift; exit 1 on errors.")
     sub.add_argument("language", nargs="?", metavar="LANG")

@@ -42,7 +42,7 @@ def check(course: Course, language: str | None = None, stem: str | None = None) 
                     check_source(course, name) if code == course.source else check_page(course, code, name)
                 )
             except CourseError as error:
-                found.append(Finding("error", code, str(error)))
+                found.append(Finding("error", *str(error).split(": ", 1)))
         if code != course.source and not stem:
             found += list(check_lock(course, code))
     return list(dict.fromkeys(found))
@@ -178,7 +178,7 @@ def check_lock(course: Course, language: str) -> Iterator[Finding]:
         lock: Lock = read_lock(course, language)
         known = {(stem, key) for stem in course.stems() for key in cells(course.read(course.source, stem))}
     except CourseError as error:
-        yield Finding("error", language, str(error))
+        yield Finding("error", *str(error).split(": ", 1))
         return
     for stem, key in lock.keys() - known:
         yield Finding(

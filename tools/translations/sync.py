@@ -117,12 +117,14 @@ def orphans(course: Course, language: str, lock: Lock) -> Iterator[tuple[str, st
                 yield stem, key
 
 
-def refuse_to_lose(course: Course, locks: dict[str, Lock], drop: Collection[str]) -> None:
+def refuse_to_lose(
+    course: Course, locks: dict[str, Lock], stems: Collection[str], drop: Collection[str]
+) -> None:
     lost = [
         f"  book/{language}/{stem}.ipynb, cell {key}"
         for language, lock in locks.items()
         for stem, key in orphans(course, language, lock)
-        if not {stem, f"{stem}#{key}"} & set(drop)
+        if (not stems or stem in stems) and not {stem, f"{stem}#{key}"} & set(drop)
     ]
     if lost:
         raise CourseError(
@@ -133,27 +135,38 @@ def refuse_to_lose(course: Course, locks: dict[str, Lock], drop: Collection[str]
         )
 
 
-def sync(course: Course, execute_stems: Collection[str] = (), drop: Collection[str] = ()) -> list[str]:
-    """Bring every language in step; returns the files changed. What would lose text is refused first."""
-    for stem in execute_stems:
-        if stem not in course.stems():
-            raise CourseError(f"{course.source} {stem}: there is no such notebook")
-    refuse_to_lose(course, {language: read_lock(course, language) for language in course.translations}, drop)
-    changed = [
-        f"{course.source}/{s}.ipynb" for s in course.stems() if sync_source(course, s, s in execute_stems)
-    ]
-    sources = {stem: course.read(course.source, stem) for stem in course.stems()}
+def sync(
+    course: Course, stems: Collection[str] = (), drop: Collection[str] = (), force: bool = False
+) -> list[str]:
+    """Bring every language in step, in these chapters (none: in all), and return the files changed.
+
+    What would lose text is refused before anything is written. ``force`` executes in any case.
+    """
+    if unknown := set(stems) - set(course.stems()):
+        raise CourseError(f"{course.source} {min(unknown)}: there is no such notebook")
+    chosen = stems or course.stems()
+    locks = {language: read_lock(course, language) for language in course.translations}
+    refuse_to_lose(course, locks, stems, drop)
+    changed = [f"{course.source}/{stem}.ipynb" for stem in chosen if sync_source(course, stem, force)]
     for language in course.translations:
-        lock, entries = read_lock(course, language), Lock()
-        for stem, source in sources.items():
-            target = course.read(language, stem) if stem in course.stems(language) else None
-            notebook, own = carry(source, target, stem, lock)
-            entries |= own
-            if course.write(language, stem, notebook):
-                changed.append(f"{language}/{stem}.ipynb")
-        for stem in set(course.stems(language)) - sources.keys():
+        changed += sync_language(course, language, chosen, everything=not stems)
+    return changed
+
+
+def sync_language(course: Course, language: str, stems: Collection[str], everything: bool) -> list[str]:
+    lock, changed = read_lock(course, language), []
+    own = set(course.stems(language))
+    for stem in stems:
+        target = course.read(language, stem) if stem in own else None
+        notebook, entries = carry(course.read(course.source, stem), target, stem, lock)
+        lock = {key: entry for key, entry in lock.items() if key[0] != stem} | entries
+        if course.write(language, stem, notebook):
+            changed.append(f"{language}/{stem}.ipynb")
+    if everything:
+        lock = {key: entry for key, entry in lock.items() if key[0] in stems}
+        for stem in own.difference(stems):
             course.path(language, stem).unlink()
             changed.append(f"{language}/{stem}.ipynb (removed)")
-        if write_lock(course, language, entries):
-            changed.append(f"{language}/translation.lock")
+    if write_lock(course, language, lock):
+        changed.append(f"{language}/translation.lock")
     return changed

@@ -1,0 +1,97 @@
+"""How ``pytest --nbval book`` compares a notebook's outputs: words and integers exactly, decimals by value.
+
+The last printed digit of a decimal may differ between machines, so decimals agree within one unit of the
+third place (``1.2e-05`` forms within one in a thousand). The cell tag ``atol-0.1`` widens this for one cell.
+Spaces do not count, and a tensor on a GPU prints as one on the CPU.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from functools import wraps
+from typing import Any
+
+import pytest
+from nbval.plugin import IPyNbCell
+
+CELL_TIMEOUT = 300  # seconds
+DECIMAL = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
+
+# One thread: sums add up in the same order everywhere, and two notebooks run side by side.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:2")
+
+
+class Output(str):
+    """The text of an output, equal to another where the words are equal and the decimals close."""
+
+    atol = 1.1e-3
+
+    def __eq__(self, other: object) -> bool:
+        ours, theirs = (
+            [" ".join(part.split()) for part in DECIMAL.split(str(text))] for text in (self, other)
+        )
+        return ours == theirs and all(map(self.close, DECIMAL.findall(self), DECIMAL.findall(str(other))))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+    def close(self, one: str, other: str) -> bool:
+        if "e" in one.lower() and self.atol == Output.atol:
+            return math.isclose(float(one), float(other), rel_tol=1e-3)
+        return math.isclose(float(one), float(other), rel_tol=1e-4, abs_tol=self.atol)
+
+
+def without_device(text: str) -> str:
+    return re.sub(r"\bcuda(:\d+)?\b", "cpu", re.sub(r", device='cuda:\d+'", "", text))
+
+
+def by_value(sanitize: Any) -> Any:
+    @wraps(sanitize)
+    def sanitized(cell: IPyNbCell, value: Any) -> Any:
+        value = sanitize(cell, value)
+        if not isinstance(value, str):
+            return value
+        output = Output(without_device(value))
+        for tag in cell.cell.metadata.get("tags", []):
+            if tag.startswith("atol-"):
+                output.atol = float(tag.removeprefix("atol-"))
+        return output
+
+    return sanitized
+
+
+def if_executed(runtest: Any) -> Any:
+    """nbval runs a cell without stored outputs and compares nothing; here that is a failure."""
+
+    @wraps(runtest)
+    def run(cell: IPyNbCell) -> None:
+        if cell.cell.source.strip() and cell.cell.execution_count is None:
+            cell.raise_cell_error("The committed notebook was never executed: run `make sync`.")
+        runtest(cell)
+
+    return run
+
+
+def named_by_id(initialise: Any) -> Any:
+    """The test of a cell is named by the cell's id, not by its number."""
+
+    @wraps(initialise)
+    def named(item: IPyNbCell, *, name: str, cell: Any, **others: Any) -> None:
+        initialise(item, name=cell.get("id", name), cell=cell, **others)
+
+    return named
+
+
+IPyNbCell.sanitize = by_value(IPyNbCell.sanitize)
+IPyNbCell.runtest = if_executed(IPyNbCell.runtest)
+IPyNbCell.__init__ = named_by_id(IPyNbCell.__init__)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.nbval_cell_timeout == 2000:  # nbval's default
+        config.option.nbval_cell_timeout = CELL_TIMEOUT

@@ -1,0 +1,89 @@
+"""The comparison of notebook outputs (book/conftest.py) finds what changed and forgives the last digit."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+CONFTEST = Path(__file__).parents[1] / "book" / "conftest.py"
+
+
+def cell(
+    key: str, code: str, output: str | None, *tags: str, executed: bool = True, **outputs: str
+) -> object:
+    """A cell that holds ``output`` from an earlier run, which may not be what ``code`` prints."""
+    stored = [new_output("stream", name="stdout", text=output)] if output is not None else []
+    stored += [new_output("stream", name=name, text=text) for name, text in outputs.items()]
+    made = new_code_cell(code, execution_count=1 if executed else None, outputs=stored)
+    made["id"] = key
+    made.metadata["tags"] = list(tags)
+    return made
+
+
+SAME = [
+    cell("equal", "print('loss', 0.5)", "loss 0.5\n"),
+    cell("last-digit", "print(0.5454, 12345.6)", "0.5455 12345.9\n"),
+    cell("exponent", "print(1.2005e-05)", "1.2e-05\n"),
+    cell("spaces", "print('[ 0.000, 1.]')", "[-0.000,  1.]\n"),
+    cell("gpu", "print('tensor([1.]) cpu')", "tensor([1.], device='cuda:0') cuda:0\n"),
+    cell("tolerant", "print(0.93)", "0.95\n", "atol-0.05"),
+    cell("empty", "", None, executed=False),
+]
+CHANGED = [
+    cell("word", "print('shape')", "shade\n"),
+    cell("integer", "print(117000)", "117001\n"),
+    cell("integer-beside-decimal", "print(0.5, 3)", "0.5 4\n"),
+    cell("third-place", "print(0.545)", "0.548\n"),
+    cell("sign", "print(-0.545)", "0.545\n"),
+    cell("small", "print(1.2e-05)", "1.3e-05\n"),
+    cell("boolean", "print(True)", "False\n"),
+    cell("not-a-number", "print(float('nan'))", "0.5\n"),
+    cell("decimal-for-integer", "print(2.0)", "2\n"),
+    cell("one-more", "print(0.5, 0.5)", "0.5\n"),
+    cell("beyond-tag", "print(0.80)", "0.95\n", "atol-0.05"),
+    cell("gone", "pass", "0.5\n"),
+    cell("warned", "import sys; print('careful', file=sys.stderr)", None),
+    cell("silent", "print(1)", "1\n", stderr="careful\n"),
+    cell("raises", "1 / 0", None),
+    cell("never-executed", "print(1)", None, executed=False),
+]
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The outcome of each cell, by id, of one run in a process of its own."""
+    folder = tmp_path_factory.mktemp("book")
+    (folder / "conftest.py").write_text(CONFTEST.read_text(encoding="utf-8"), encoding="utf-8")
+    notebook = new_notebook(
+        cells=[*SAME, *CHANGED], metadata={"kernelspec": {"name": "python3", "display_name": "P"}}
+    )
+    nbformat.write(notebook, folder / "planted.ipynb")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--nbval",
+        "-rA",
+        "-p",
+        "no:cacheprovider",
+        "--tb=no",
+        str(folder),
+    ]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+    rows = [
+        line.split()[:2] for line in run.stdout.splitlines() if "planted.ipynb::" in line and "%]" not in line
+    ]
+    return {where.rsplit("::", 1)[1]: outcome for outcome, where in rows}
+
+
+@pytest.mark.parametrize("key", [c["id"] for c in SAME])
+def test_an_output_that_means_the_same_passes(verdicts: dict[str, str], key: str) -> None:
+    assert verdicts[key] == "PASSED"
+
+
+@pytest.mark.parametrize("key", [c["id"] for c in CHANGED])
+def test_a_changed_output_fails(verdicts: dict[str, str], key: str) -> None:
+    assert verdicts[key] == "FAILED"
