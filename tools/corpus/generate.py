@@ -111,15 +111,15 @@ def cells(source: list[Word], targets: dict[str, list[Word]]) -> list[str]:
 
 def corpus_rows() -> Iterator[list[str]]:
     for split, chosen in select().items():
-        for number, meaning in enumerate(chosen):
+        for meaning in chosen:
             block = templates()[meaning.template]
             source = fill(block["en"], meaning, english.SLOTS)
             targets = {name: says(module, block[name], meaning) for name, module in TARGETS.items()}
-            yield [f"{split}-{number:04}", split, meaning.template, *cells(source, targets)]
-    for number, phrase in enumerate(phrases()):
+            yield [split, meaning.template, *cells(source, targets)]
+    for phrase in phrases():
         source = fill(phrase["en"], Meaning("phrase"), {})
         targets = {name: fill(phrase[name], Meaning("phrase"), {}) for name in TARGETS}
-        yield [f"phrases-{number:04}", "phrases", "phrase", *cells(source, targets)]
+        yield ["phrases", "phrase", *cells(source, targets)]
 
 
 def says(module: Any, pattern: str, meaning: Meaning) -> list[Word]:
@@ -131,5 +131,6 @@ def says(module: Any, pattern: str, meaning: Meaning) -> list[Word]:
 def corpus_text() -> str:
     """The whole TSV file."""
     columns = [column for name in TARGETS for column in (name, f"{name}_align")]
-    rows = [["id", "split", "template", "en", *columns], *corpus_rows()]
-    return "".join("\t".join(row) + "\n" for row in rows)
+    header = "\t".join(["id", "split", "template", "en", *columns])
+    rows = ["\t".join([f"{number:04}", *row]) for number, row in enumerate(corpus_rows())]
+    return "\n".join([header, *rows, ""])

@@ -85,7 +85,8 @@ def inflected(meaning: Meaning, case: str) -> list[Word]:
 
 def object_(meaning: Meaning, feature: str) -> list[Word]:
     name = determiner(meaning)
-    plain = lexicon("determiners")[name]["tr"]
+    # "onun" would make it another person's.
+    plain = "" if meaning.determiner == "own" else lexicon("determiners")[name]["tr"]
     # Without "senin", "annem şapkanı beğeniyor" could speak of her own hat.
     article = words("senin" if name == "your" and meaning.subject else plain, "det")
     adjective = words(lexicon("adjectives")[meaning.adjective]["tr"], "adj")
