@@ -16,6 +16,7 @@ import torch
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
+from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from mha_course.metrics import Tokens, tokens_of
@@ -191,6 +192,8 @@ def show_alignment(
 def draw(ax: Axes, matrix: Tensor, low: float, high: float, cmap: str) -> AxesImage:
     """Draw one matrix, every cell a square."""
     ax.tick_params(labelsize=FONT_SIZE)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
     return ax.imshow(matrix, cmap=cmap, vmin=low, vmax=high, aspect="equal")
 
 

@@ -118,10 +118,8 @@ class Seq2SeqEncoder(Encoder):
     ) -> tuple[Tensor, HiddenState]:
         check_tokens("source", source, self.embedding.num_embeddings)
         embedded = self.dropout(self.embedding(source))  # (batch, steps, embed_size)
-        if source_valid_lens is None:
-            outputs, hidden_state = self.rnn(embedded)  # (batch, steps, num_hiddens)
-        else:
-            outputs, hidden_state = run_packed(self.rnn, embedded, source_valid_lens)
+        # (batch, steps, num_hiddens), and (directions * num_layers, batch, num_hiddens / directions)
+        outputs, hidden_state = run_packed(self.rnn, embedded, source_valid_lens)
         if self.rnn.bidirectional:
             hidden_state = join_directions(hidden_state)  # (num_layers, batch, num_hiddens)
         return outputs, hidden_state
@@ -154,7 +152,7 @@ class Seq2SeqDecoder(Decoder):
         return [last_layer(hidden_state), hidden_state]
 
     def forward(self, tokens: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
-        check_tokens("tokens", tokens, self.embedding.num_embeddings)
+        check_target(tokens, self.embedding.num_embeddings, state)
         context, hidden_state = state
         embedded = self.dropout(self.embedding(tokens))  # (batch, steps, embed_size)
         repeated = context.unsqueeze(1).expand(-1, tokens.shape[1], -1)  # (batch, steps, num_hiddens)
@@ -192,7 +190,8 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         check_choice("initial_state", initial_state, INITIAL_STATES)
         self.embedding = nn.Embedding(vocab_size, embed_size)
         self.dropout = nn.Dropout(dropout)
-        self.attention = AdditiveAttention(num_hiddens, dropout) if attention is None else attention
+        self.attention = attention or AdditiveAttention(num_hiddens, dropout)
+        check_attention_fits(self.attention, num_hiddens)
         self.rnn = recurrent(cell, embed_size + num_hiddens, num_hiddens, num_layers, dropout)
         self.dense = nn.Linear(num_hiddens, vocab_size)
         self.initial_state = initial_state
@@ -208,7 +207,7 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         return [outputs, hidden_state, source_valid_lens]
 
     def forward(self, tokens: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
-        check_tokens("tokens", tokens, self.embedding.num_embeddings)
+        check_target(tokens, self.embedding.num_embeddings, state)
         enc_outputs, hidden_state, source_valid_lens = state
         allowed = source_mask(source_valid_lens, enc_outputs)  # (batch, 1, source steps)
         keys, values = self.attention.project(*clean_padding(enc_outputs, enc_outputs, allowed))
@@ -240,16 +239,22 @@ def recurrent(
     )  # fmt: skip
 
 
-def run_packed(rnn: nn.GRU | nn.LSTM, inputs: Tensor, valid_lens: Tensor) -> tuple[Tensor, HiddenState]:
+def run_packed(
+    rnn: nn.GRU | nn.LSTM, inputs: Tensor, valid_lens: Tensor | None
+) -> tuple[Tensor, HiddenState]:
     """Run `rnn` over the valid steps of ``inputs (batch, steps, features)`` only.
 
     Packing refuses empty sequences, so these are read one step far, and what comes out is set to zero.
     """
     batch, steps, _ = inputs.shape
-    check_lens("source_valid_lens", valid_lens, batch)
-    is_empty = ~length_mask(valid_lens.to(inputs.device), steps).any(-1)  # (batch,)
+    if valid_lens is not None:
+        check_lens("source_valid_lens", valid_lens, batch)
+        is_empty = ~length_mask(valid_lens, steps).any(-1)  # (batch,)
     if batch == 0 or steps == 0:
         return empty_run(rnn, inputs)
+    if valid_lens is None:
+        outputs, hidden_state = rnn(inputs)
+        return outputs, hidden_state
     lens = valid_lens.to("cpu").clamp(min=1)
     packed = pack_padded_sequence(inputs, lens, batch_first=True, enforce_sorted=False)
     packed_outputs, hidden_state = rnn(packed)
@@ -335,11 +340,32 @@ def check_tokens(name: str, tokens: Tensor, vocab_size: int) -> None:
         raise ValueError(f"{name} must be in 0..{vocab_size - 1}, got {low}..{high}")
 
 
+def check_target(tokens: Tensor, vocab_size: int, state: list[Any]) -> None:
+    """Raise unless `tokens` are a decoder's input: at least one step, and the state's batch size."""
+    check_tokens("tokens", tokens, vocab_size)
+    if tokens.shape[1] == 0:
+        raise ValueError(f"tokens must hold at least one step, got {tuple(tokens.shape)}")
+    if tokens.shape[0] != state[0].shape[0]:
+        raise ValueError(
+            f"tokens must have the batch size of the state, {state[0].shape[0]}, got {tokens.shape[0]}"
+        )
+
+
 def check_lens(name: str, lens: Tensor, batch: int) -> None:
     """Raise unless `lens` are integers ``(batch,)``."""
     check_lengths(lens)
     if lens.shape != (batch,):
         raise ValueError(f"{name} must have shape ({batch},), got {tuple(lens.shape)}")
+
+
+def check_attention_fits(attention: nn.Module, num_hiddens: int) -> None:
+    """Raise unless `attention` projects and attends, and takes queries and keys `num_hiddens` wide."""
+    if not (hasattr(attention, "project") and hasattr(attention, "attend")):
+        raise TypeError(f"attention must have the methods project and attend, got {type(attention).__name__}")
+    for name in ("W_q", "W_k"):
+        width = getattr(getattr(attention, name, None), "in_features", num_hiddens)
+        if width != num_hiddens:
+            raise ValueError(f"attention must take num_hiddens={num_hiddens} features, but {name} takes {width}")
 
 
 def check_hidden_state(hidden_state: HiddenState, rnn: nn.GRU | nn.LSTM) -> None:

@@ -1,0 +1,494 @@
+"""Encoders and decoders: padding never counts, step by step equals whole, wrong arguments are named."""
+
+import copy
+import gc
+import io
+import weakref
+
+import pytest
+import torch
+from torch import nn
+
+from mha_course.attention import AdditiveAttention, DotProductAttention
+from mha_course.seq2seq import (
+    AttentionDecoder,
+    Decoder,
+    Encoder,
+    EncoderDecoder,
+    Seq2SeqAttentionDecoder,
+    Seq2SeqDecoder,
+    Seq2SeqEncoder,
+)
+
+VOCAB, EMBED, HIDDENS = 10, 8, 16
+CELLS = ("gru", "lstm")
+DECODERS = (Seq2SeqDecoder, Seq2SeqAttentionDecoder)
+
+
+def encoder(layers=2, **options):
+    torch.manual_seed(0)
+    return Seq2SeqEncoder(VOCAB, EMBED, HIDDENS, layers, **options).double().eval()
+
+
+def decoder(kind=Seq2SeqAttentionDecoder, layers=2, **options):
+    torch.manual_seed(1)
+    return kind(VOCAB, EMBED, HIDDENS, layers, **options).double().eval()
+
+
+def tokens(batch=4, steps=7, seed=2):
+    return torch.randint(VOCAB, (batch, steps), generator=torch.Generator().manual_seed(seed))
+
+
+def parts(hidden_state):
+    """A GRU's state as a tuple of one, an LSTM's as it is."""
+    return (hidden_state,) if isinstance(hidden_state, torch.Tensor) else hidden_state
+
+
+def close(a, b):
+    torch.testing.assert_close(a, b, rtol=0, atol=1e-11)
+
+
+# ---- encoder
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_encoder_gives_num_hiddens_features_in_either_direction(cell, bidirectional, layers):
+    outputs, hidden_state = encoder(layers, cell=cell, bidirectional=bidirectional)(tokens())
+    assert outputs.shape == (4, 7, HIDDENS)
+    assert all(part.shape == (layers, 4, HIDDENS) for part in parts(hidden_state))
+    assert len(parts(hidden_state)) == (2 if cell == "lstm" else 1)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_padded_batch_equals_each_sentence_alone(cell, bidirectional, layers):
+    network, source = encoder(layers, cell=cell, bidirectional=bidirectional), tokens()
+    lens = torch.tensor([7, 3, 1, 5])
+    outputs, hidden_state = network(source, lens)
+    for row, length in enumerate(lens.tolist()):
+        alone, alone_state = network(source[row : row + 1, :length])
+        close(outputs[row, :length], alone[0])
+        assert not outputs[row, length:].any()
+        for part, alone_part in zip(parts(hidden_state), parts(alone_state), strict=True):
+            close(part[:, row], alone_part[:, 0])
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_what_stands_in_the_padding_does_not_matter(bidirectional):
+    network, source, lens = encoder(bidirectional=bidirectional), tokens(), torch.tensor([2, 7, 4, 1])
+    other = source.clone()
+    for row, length in enumerate(lens.tolist()):
+        other[row, length:] = (other[row, length:] + 1) % VOCAB
+    for a, b in zip(network(source, lens), network(other, lens), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_more_padding_changes_nothing():
+    network, source, lens = encoder(bidirectional=True), tokens(), torch.tensor([2, 7, 4, 1])
+    longer = torch.cat((source, torch.zeros(4, 5, dtype=torch.int64)), dim=1)
+    outputs, hidden_state = network(source, lens)
+    more_outputs, more_state = network(longer, lens)
+    close(more_outputs[:, :7], outputs)
+    close(more_state, hidden_state)
+
+
+def test_whole_lengths_equal_no_lengths():
+    network, source = encoder(bidirectional=True), tokens()
+    for a, b in zip(network(source), network(source, torch.full((4,), 7)), strict=True):
+        close(a, b)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_empty_sentence_is_read_as_zeros_and_moves_no_other(cell, bidirectional):
+    network, source = encoder(cell=cell, bidirectional=bidirectional), tokens(3)
+    outputs, hidden_state = network(source, torch.tensor([0, 4, 7]))
+    assert not outputs[0].any()
+    assert not any(part[:, 0].any() for part in parts(hidden_state))
+    expected, expected_state = network(source[1:], torch.tensor([4, 7]))
+    close(outputs[1:], expected)
+    for part, expected_part in zip(parts(hidden_state), parts(expected_state), strict=True):
+        close(part[:, 1:], expected_part)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("shape", [(0, 7), (3, 0), (0, 0)])
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_batch_or_sentence_of_size_zero(cell, shape, bidirectional):
+    network = encoder(cell=cell, bidirectional=bidirectional)
+    lens = torch.zeros(shape[0], dtype=torch.int64)
+    for given in (lens, None):
+        outputs, hidden_state = network(torch.zeros(shape, dtype=torch.int64), given)
+        assert outputs.shape == (*shape, HIDDENS)
+        assert all(part.shape == (2, shape[0], HIDDENS) for part in parts(hidden_state))
+        assert not any(part.any() for part in parts(hidden_state))
+
+
+def test_no_gradient_reaches_the_embedding_of_padding():
+    network = encoder(bidirectional=True)
+    source, lens = torch.tensor([[1, 2, 9, 9], [3, 4, 5, 9], [9, 9, 9, 9]]), torch.tensor([2, 3, 0])
+    outputs, hidden_state = network(source, lens)
+    (outputs.sum() + hidden_state.sum()).backward()
+    gradient = network.embedding.weight.grad
+    assert not gradient[9].any()
+    assert all(gradient[token].any() for token in (1, 2, 3, 4, 5))
+
+
+def test_bidirectional_state_joins_each_layers_two_directions():
+    network, source = encoder(bidirectional=True), tokens()
+    outputs, hidden_state = network(source)
+    half = HIDDENS // 2
+    close(hidden_state[-1][:, :half], outputs[:, -1, :half])
+    close(hidden_state[-1][:, half:], outputs[:, 0, half:])
+
+
+# ---- decoders
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+def test_the_chapters_shapes(kind):
+    logits, state = decoder(kind)(tokens(), decoder(kind).init_state(encoder()(tokens())))
+    assert logits.shape == (4, 7, VOCAB)
+    assert state[1].shape == (2, 4, HIDDENS)
+
+
+def test_the_attention_decoders_state_has_three_parts():
+    source, lens = tokens(), torch.tensor([7, 3, 1, 5])
+    outputs, hidden_state = encoder()(source, lens)
+    state = decoder().init_state((outputs, hidden_state), lens)
+    assert state[0] is outputs and state[1] is hidden_state and state[2] is lens
+    _, after = decoder()(tokens(), state)
+    assert after[0] is outputs and after[2] is lens and not torch.equal(after[1], hidden_state)
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("layers", [1, 2])
+def test_step_by_step_equals_whole(kind, cell, layers):
+    network, target, lens = decoder(kind, layers, cell=cell), tokens(seed=3), torch.tensor([7, 3, 0, 5])
+    start = network.init_state(encoder(layers, cell=cell)(tokens(), lens), lens)
+    whole, whole_state = network(target, start)
+    whole_weights = network.attention_weights if kind is Seq2SeqAttentionDecoder else None
+    state = network.init_state(encoder(layers, cell=cell)(tokens(), lens), lens)
+    for step in range(target.shape[1]):
+        logits, state = network(target[:, step : step + 1], state)
+        close(logits[:, 0], whole[:, step])
+        if whole_weights is not None:
+            close(network.attention_weights[:, 0], whole_weights[:, step])
+    for part, whole_part in zip(parts(state[1]), parts(whole_state[1]), strict=True):
+        close(part, whole_part)
+
+
+def test_the_attention_decoder_against_a_loop_written_out():
+    """Query, keys, context and input of every step, by the formulas, one sentence and one layer."""
+    network, target, lens = decoder(layers=1), tokens(1, 5, seed=4), torch.tensor([4])
+    annotations, hidden_state = encoder(1)(tokens(1), lens)
+    logits, _ = network(target, network.init_state((annotations, hidden_state), lens))
+    s, h, attention = hidden_state[0, 0], annotations[0, :4], network.attention
+    for step in range(5):
+        projected = torch.tanh(attention.W_q.weight @ s + h @ attention.W_k.weight.T)
+        weights = torch.softmax(projected @ attention.w_v.weight[0], dim=0)
+        context = sum(weights[i] * h[i] for i in range(4))
+        x = torch.cat((context, network.embedding.weight[target[0, step]]))
+        w, u = network.rnn.weight_ih_l0 @ x + network.rnn.bias_ih_l0, network.rnn.weight_hh_l0 @ s
+        (wr, wz, wn), (ur, uz, un) = w.chunk(3), (u + network.rnn.bias_hh_l0).chunk(3)
+        r, z = torch.sigmoid(wr + ur), torch.sigmoid(wz + uz)
+        s = (1 - z) * torch.tanh(wn + r * un) + z * s
+        close(network.attention_weights[0, step, :4], weights)
+        close(logits[0, step], network.dense.weight @ s + network.dense.bias)
+    assert not network.attention_weights[0, :, 4:].any()
+
+
+@pytest.mark.parametrize("attention", [None, DotProductAttention(0.0)])
+@pytest.mark.parametrize("cell", CELLS)
+def test_weights_sum_to_one_over_the_source_and_are_zero_on_padding(attention, cell):
+    network, lens = decoder(cell=cell, attention=attention), torch.tensor([7, 3, 1, 0])
+    network(tokens(), network.init_state(encoder(cell=cell)(tokens(), lens), lens))
+    weights = network.attention_weights
+    assert weights.shape == (4, 7, 7)
+    close(weights.sum(-1), torch.tensor([1.0, 1, 1, 0], dtype=torch.float64)[:, None].expand(4, 7))
+    for row, length in enumerate(lens.tolist()):
+        assert not weights[row, :, length:].any()
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_padding_of_the_source_changes_no_logit(kind, bidirectional):
+    model = EncoderDecoder(encoder(bidirectional=bidirectional), decoder(kind))
+    lens = torch.tensor([2, 7, 4, 1])
+    longer = torch.cat((tokens(), torch.full((4, 6), 9)), dim=1)
+    expected, _ = model(tokens(), tokens(seed=3), lens)
+    logits, _ = model(longer, tokens(seed=3), lens)
+    close(logits, expected)
+
+
+def test_nan_in_the_padding_of_foreign_encoder_outputs_reaches_neither_logits_nor_gradients():
+    network, lens = decoder(), torch.tensor([2, 7, 4, 1])
+    outputs, hidden_state = encoder()(tokens(), lens)
+    clean, _ = network(tokens(), network.init_state((outputs, hidden_state), lens))
+    dirty_outputs = outputs.masked_fill(torch.arange(7)[None, :, None] >= lens[:, None, None], float("nan"))
+    logits, _ = network(tokens(), network.init_state((dirty_outputs, hidden_state), lens))
+    close(logits, clean)
+    logits.sum().backward()
+    assert all(p.grad.isfinite().all() for p in network.parameters())
+
+
+def test_dot_product_replaces_additive_attention_by_one_argument():
+    network = decoder(attention=DotProductAttention(0.0))
+    additive = decoder()
+    fewer = sum(p.numel() for p in additive.attention.parameters())
+    assert fewer == 2 * HIDDENS * HIDDENS + HIDDENS
+    count = sum(p.numel() for p in network.parameters())
+    assert count == sum(p.numel() for p in additive.parameters()) - fewer
+    logits, _ = network(tokens(), network.init_state(encoder()(tokens())))
+    assert logits.isfinite().all()
+
+
+def test_initial_state_zero_cuts_the_way_around_attention():
+    network, lens = decoder(initial_state="zero"), torch.tensor([7, 3, 1, 5])
+    outputs, hidden_state = encoder()(tokens(), lens)
+    state = network.init_state((outputs, hidden_state), lens)
+    assert not state[1].any()
+    assert decoder().init_state((outputs, hidden_state), lens)[1].any()
+    lstm = decoder(cell="lstm", initial_state="zero").init_state(encoder(cell="lstm")(tokens(), lens), lens)
+    assert not any(part.any() for part in lstm[1])
+
+
+def test_the_context_of_the_plain_decoder_is_the_last_valid_state():
+    lens = torch.tensor([7, 3, 1, 5])
+    outputs, hidden_state = encoder()(tokens(), lens)
+    context, _ = decoder(Seq2SeqDecoder).init_state((outputs, hidden_state), lens)
+    close(context, outputs[torch.arange(4), lens - 1])
+
+
+def test_keys_are_projected_once_a_call():
+    network, calls = decoder(), []
+    network.attention.W_k.register_forward_hook(lambda *_: calls.append(1))
+    network(tokens(), network.init_state(encoder()(tokens())))
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+@pytest.mark.parametrize("cell", CELLS)
+def test_batch_of_size_zero_through_the_whole_model(kind, cell):
+    model = EncoderDecoder(encoder(cell=cell), decoder(kind, cell=cell))
+    none = torch.zeros(0, 7, dtype=torch.int64)
+    logits, _ = model(none, none, torch.zeros(0, dtype=torch.int64))
+    assert logits.shape == (0, 7, VOCAB)
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+def test_a_source_of_no_token_leaves_the_decoder_a_language_model(kind):
+    model = EncoderDecoder(encoder(), decoder(kind))
+    logits, _ = model(torch.zeros(3, 0, dtype=torch.int64), tokens(3), torch.zeros(3, dtype=torch.int64))
+    assert logits.shape == (3, 7, VOCAB) and logits.isfinite().all()
+
+
+# ---- modules as users handle them
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_one_layer_takes_no_dropout_inside_the_recurrent_layer(cell, recwarn):
+    network = Seq2SeqEncoder(VOCAB, EMBED, HIDDENS, 1, dropout=0.5, cell=cell)
+    assert network.rnn.dropout == 0
+    assert Seq2SeqEncoder(VOCAB, EMBED, HIDDENS, 2, dropout=0.5, cell=cell).rnn.dropout == 0.5
+    Seq2SeqAttentionDecoder(VOCAB, EMBED, HIDDENS, 1, dropout=0.5, cell=cell)
+    Seq2SeqDecoder(VOCAB, EMBED, HIDDENS, 1, dropout=0.5, cell=cell)
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+def test_dropout_acts_in_training_and_not_in_evaluation(kind):
+    model = EncoderDecoder(encoder(dropout=0.5), decoder(kind, dropout=0.5))
+    close(model(tokens(), tokens())[0], model(tokens(), tokens())[0])
+    model.train()
+    assert not torch.allclose(model(tokens(), tokens())[0], model(tokens(), tokens())[0])
+
+
+def one_step(model):
+    lens = torch.tensor([7, 3, 1, 5])
+    model(tokens(), tokens(seed=3), lens)[0].sum().backward()
+    return model(tokens(), tokens(seed=3), lens)[0]
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+@pytest.mark.parametrize("cell", CELLS)
+def test_deepcopy_and_pickle_after_a_step(kind, cell):
+    model = EncoderDecoder(encoder(cell=cell), decoder(kind, cell=cell))
+    expected = one_step(model)
+    twin = copy.deepcopy(model)
+    close(one_step(twin), expected)
+    assert twin.decoder.dense.weight is not model.decoder.dense.weight
+    file = io.BytesIO()
+    torch.save(model, file)
+    file.seek(0)
+    close(one_step(torch.load(file, weights_only=False)), expected)
+
+
+def test_state_dict_holds_parameters_only_and_restores_the_model():
+    model = EncoderDecoder(encoder(bidirectional=True), decoder())
+    expected = one_step(model)
+    assert set(model.state_dict()) == {name for name, _ in model.named_parameters()}
+    other = EncoderDecoder(encoder(bidirectional=True), decoder())
+    for parameter in other.parameters():
+        nn.init.zeros_(parameter)
+    other.load_state_dict(model.state_dict())
+    close(one_step(other), expected)
+
+
+class Saved:
+    """A tensor that a graph keeps for its backward pass, in a form that can be watched."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
+def test_no_graph_is_kept_alive_after_a_forward_pass():
+    model, watched = EncoderDecoder(encoder(), decoder()), []
+
+    def pack(tensor):
+        saved = Saved(tensor.detach())
+        watched.append(weakref.ref(saved))
+        return saved
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda saved: saved.tensor):
+        logits, state = model(tokens(), tokens())
+    assert not model.decoder.attention_weights.requires_grad
+    assert any(saved() is not None for saved in watched)
+    del logits, state
+    gc.collect()
+    assert all(saved() is None for saved in watched)
+
+
+def test_attention_weights_before_any_forward_pass_say_so():
+    with pytest.raises(RuntimeError, match="attention_weights are known only after a forward pass"):
+        _ = decoder().attention_weights
+
+
+def test_callers_tensors_are_left_alone():
+    source, target, lens = tokens(), tokens(seed=3), torch.tensor([7, 3, 0, 5])
+    before = [t.clone() for t in (source, target, lens)]
+    EncoderDecoder(encoder(), decoder())(source, target, lens)[0].sum().backward()
+    assert all(torch.equal(a, b) for a, b in zip((source, target, lens), before, strict=True))
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int16, torch.uint8])
+def test_any_integer_type_of_lengths_serves(dtype):
+    model, lens = EncoderDecoder(encoder(), decoder()), torch.tensor([7, 3, 1, 5])
+    close(model(tokens(), tokens(), lens.to(dtype))[0], model(tokens(), tokens(), lens)[0])
+
+
+def test_autocast_gives_finite_logits_near_the_exact_ones():
+    model = EncoderDecoder(encoder(bidirectional=True), decoder()).float()
+    lens = torch.tensor([7, 3, 1, 5])
+    expected, _ = model(tokens(), tokens(), lens)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits, _ = model(tokens(), tokens(), lens)
+    torch.testing.assert_close(logits.float(), expected, rtol=0, atol=5e-2)
+
+
+@pytest.mark.parametrize("interface", [Encoder(), Decoder(), AttentionDecoder()])
+def test_interfaces_do_nothing_by_themselves(interface):
+    with pytest.raises(NotImplementedError):
+        interface(None, None)
+    if isinstance(interface, Decoder):
+        with pytest.raises(NotImplementedError):
+            interface.init_state(None)
+    if isinstance(interface, AttentionDecoder):
+        with pytest.raises(NotImplementedError):
+            _ = interface.attention_weights
+
+
+# ---- wrong arguments
+
+
+@pytest.mark.parametrize("kind", [Seq2SeqEncoder, *DECODERS])
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"vocab_size": 0}, ValueError, "vocab_size must be at least 1, got 0"),
+        ({"embed_size": 8.0}, TypeError, "embed_size must be an integer, got 8.0"),
+        ({"num_hiddens": -1}, ValueError, "num_hiddens must be at least 1, got -1"),
+        ({"num_layers": True}, TypeError, "num_layers must be an integer, got True"),
+        ({"dropout": 1.5}, ValueError, "dropout must lie between 0 and 1, got 1.5"),
+        ({"cell": "rnn"}, ValueError, "cell must be one of 'gru', 'lstm', got 'rnn'"),
+    ],
+)
+def test_wrong_sizes_are_named(kind, change, error, message):
+    sizes = {"vocab_size": VOCAB, "embed_size": EMBED, "num_hiddens": HIDDENS, "num_layers": 1}
+    with pytest.raises(error, match=message):
+        kind(**{**sizes, **change})
+
+
+def test_other_wrong_arguments_of_the_constructors():
+    with pytest.raises(ValueError, match="num_hiddens must be even when bidirectional, got 15"):
+        Seq2SeqEncoder(VOCAB, EMBED, 15, 1, bidirectional=True)
+    with pytest.raises(ValueError, match="initial_state must be one of 'last', 'zero', got 'mean'"):
+        Seq2SeqAttentionDecoder(VOCAB, EMBED, HIDDENS, 1, initial_state="mean")
+    with pytest.raises(TypeError, match="attention must have the methods project and attend, got Linear"):
+        Seq2SeqAttentionDecoder(VOCAB, EMBED, HIDDENS, 1, attention=nn.Linear(2, 2))
+    with pytest.raises(ValueError, match="attention must take num_hiddens=16 features, but W_q takes 32"):
+        Seq2SeqAttentionDecoder(VOCAB, EMBED, HIDDENS, 1, attention=AdditiveAttention(32, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ([[1, 2]], TypeError, "must be a tensor, got list"),
+        (torch.zeros(4, 7), TypeError, "must be int64 or int32, got torch.float32"),
+        (torch.zeros(7, dtype=torch.int64), ValueError, r"must have shape \(batch, steps\), got \(7,\)"),
+        (torch.full((4, 7), VOCAB), ValueError, r"must be in 0\.\.9, got 10\.\.10"),
+        (torch.full((4, 7), -1), ValueError, r"must be in 0\.\.9, got -1\.\.-1"),
+    ],
+)
+def test_wrong_tokens_are_named(wrong, error, message):
+    with pytest.raises(error, match="^source " + message):
+        encoder()(wrong)
+    for kind in DECODERS:
+        network = decoder(kind)
+        with pytest.raises(error, match="^tokens " + message):
+            network(wrong, network.init_state(encoder()(tokens())))
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+def test_no_target_token_is_refused(kind):
+    network = decoder(kind)
+    with pytest.raises(ValueError, match=r"tokens must hold at least one step, got \(4, 0\)"):
+        network(torch.zeros(4, 0, dtype=torch.int64), network.init_state(encoder()(tokens())))
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+def test_a_target_of_another_batch_size_is_refused(kind):
+    network = decoder(kind)
+    with pytest.raises(ValueError, match="tokens must have the batch size of the state, 4, got 3"):
+        network(tokens(3), network.init_state(encoder()(tokens())))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ([7, 3, 1, 5], TypeError, "must be a tensor of integers, got list"),
+        (torch.ones(4), TypeError, "must hold integers, got torch.float32"),
+        (torch.ones(4, dtype=torch.bool), TypeError, "must hold integers, got torch.bool"),
+        (torch.tensor([7, 3]), ValueError, r"must have shape \(4,\), got \(2,\)"),
+        (torch.tensor([[7, 3, 1, 5]]), ValueError, r"must have shape \(4,\), got \(1, 4\)"),
+        (torch.tensor([7, 3, 1, 8]), ValueError, "must lie from 0 to 7, got 8"),
+        (torch.tensor([7, 3, 1, -1]), ValueError, "must lie from 0 to 7, got -1"),
+    ],
+)
+def test_wrong_lengths_are_named(wrong, error, message):
+    with pytest.raises(error, match="valid_lens " + message):
+        encoder()(tokens(), wrong)
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+def test_encoder_and_decoder_that_do_not_fit_are_refused(kind):
+    with pytest.raises(ValueError, match="cell must be the same in encoder and decoder"):
+        decoder(kind).init_state(encoder(cell="lstm")(tokens()))
+    with pytest.raises(ValueError, match="cell must be the same in encoder and decoder"):
+        decoder(kind, cell="lstm").init_state(encoder()(tokens()))
+    with pytest.raises(ValueError, match=r"num_layers and num_hiddens must be .* got 1 and 16, 2 and 16"):
+        decoder(kind).init_state(encoder(1)(tokens()))
