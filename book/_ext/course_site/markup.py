@@ -1,0 +1,123 @@
+"""Portable Markdown, dressed up for the site: links between notebooks, notes, anchors by cell id."""
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+from docutils import nodes
+from myst_parser.mdit_to_docutils.sphinx_ import SphinxRenderer
+from sphinx.util import logging
+from sphinx.util.osutil import relative_uri
+
+logger = logging.getLogger(__name__)
+LINK = re.compile(r"^(?P<stem>[\w-]*)(?:\.(?P<kind>ipynb|md))?(?:#(?P<anchor>.+))?$")
+DESCRIPTION_LENGTH = 160
+
+
+class CellRenderer(SphinxRenderer):
+    """Renders the Markdown cells of one notebook; `cell` is the id of the one at hand."""
+
+    def begin(self, cells: list[dict], environment) -> None:
+        """Start a notebook: find which cells caption which pictures."""
+        self.environment = environment
+        self.cell = ""
+        self.headings = 0
+        self.passages: list[list[str]] = []
+        self.captions_of = {}
+        for cell, following in zip(cells, cells[1:], strict=False):
+            if following["id"] == f"{cell['id']}-caption" and following["cell_type"] == "markdown":
+                self.captions_of[cell["id"]] = "".join(following["source"])
+        self.captions = {f"{cell}-caption" for cell in self.captions_of}
+
+    def warn(self, message: str) -> None:
+        """A warning that names notebook and cell; the builds count it as an error."""
+        docname = self.environment.docname
+        logger.warning("%s.ipynb, cell %s: %s", docname, self.cell, message, location=docname)
+
+    def markdown_cell(self, source: str) -> None:
+        """Render one cell; its id becomes the anchor of its heading, or of its first block."""
+        tokens = self.md.parse(source, self.md_env)
+        self.headings = 0
+        if not tokens or tokens[0].type != "heading_open":
+            self.current_node += nodes.target("", "", ids=[self.cell])
+        before = set(map(id, self.document.findall()))
+        self._render_tokens(tokens)
+        added = [node for node in self.document.findall(nodes.TextElement) if id(node) not in before]
+        blocks = (nodes.title, nodes.paragraph, nodes.literal_block)
+        text = " ".join(node.astext().replace("\n", " ") for node in added if isinstance(node, blocks))
+        self.passages.append([self.cell, text])
+
+    def detached(self, source: str) -> list[nodes.Node]:
+        """Blocks of a caption, rendered outside of the page's flow."""
+        box = nodes.container()
+        with self.current_node_context(box):
+            self._render_tokens(self.md.parse(source, self.md_env))
+        return box.children
+
+    def summary(self) -> dict[str, object]:
+        """What search and the page's description need of this notebook."""
+        paragraphs = (node.astext().replace("\n", " ") for node in self.document.findall(nodes.paragraph))
+        return {"passages": self.passages, "description": shorten(next(paragraphs, ""))}
+
+    def render_heading(self, token) -> None:
+        """A heading is found by its cell's id in every language."""
+        super().render_heading(token)
+        if isinstance(self.current_node, nodes.section):
+            self.headings += 1
+            self.current_node["ids"] = [self.cell if self.headings == 1 else f"{self.cell}-{self.headings}"]
+
+    def render_blockquote(self, token) -> None:
+        """`> **Note.** …` is a callout; its first words are its title, in the reader's language."""
+        super().render_blockquote(token)
+        quote = self.current_node.children[-1]
+        first = quote.children[0] if quote.children else None
+        if isinstance(first, nodes.paragraph) and first.children and isinstance(first.children[0], nodes.strong):
+            box = nodes.container("", *quote.children, classes=["note"], is_note=True)
+            quote.replace_self(box)
+
+    def render_link(self, token) -> None:
+        """Turn `stem.ipynb#cell-id` and `#cell-id` into links between pages, and check that they lead somewhere."""
+        href = unquote(str(token.attrGet("href") or ""))
+        match = LINK.match(href)
+        if not match or (match["stem"] and not match["kind"]):
+            if not re.match(r"^(https?|mailto):", href):
+                self.warn(f"the link {href!r} is neither a page of the course nor a full address")
+            super().render_link_url(token)
+            return
+        reference = nodes.reference("", "", internal=True, refuri=self.page_address(match))
+        with self.current_node_context(reference, append=True):
+            self.render_children(token)
+
+    def page_address(self, match: re.Match) -> str:
+        """The relative address of a page of this edition, or a warning where there is none."""
+        here = self.environment.docname
+        folder = here.rpartition("/")[0]
+        kind, stem, anchor = match["kind"], match["stem"], match["anchor"]
+        target = f"{folder}/{stem}".lstrip("/") if stem else here
+        source = Path(self.environment.srcdir) / f"{target}.{kind or 'ipynb'}"
+        if not source.exists() or target not in self.environment.found_docs:
+            self.warn(f"the link {match.string!r} leads to a page that does not exist")
+        elif anchor and anchor not in anchors(source):
+            self.warn(f"the link {match.string!r} leads to no cell of {source.name}")
+        builder = self.environment.app.builder
+        address = relative_uri(builder.get_target_uri(here), builder.get_target_uri(target)) if stem else ""
+        return address + (f"#{anchor}" if anchor else "") or builder.get_target_uri(target).rpartition("/")[2]
+
+
+def anchors(source: Path) -> set[str]:
+    """Cell ids of a notebook; explicit anchors of a Markdown page."""
+    text = source.read_text(encoding="utf-8")
+    if source.suffix == ".ipynb":
+        return {cell["id"] for cell in json.loads(text)["cells"]}
+    return set(re.findall(r'<a id="([^"]+)">', text)) | set(re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE))
+
+
+def shorten(text: str) -> str:
+    """A description that search engines show whole, cut between words or after a full stop."""
+    text = " ".join(text.split())
+    if len(text) <= DESCRIPTION_LENGTH:
+        return text
+    cut = text[:DESCRIPTION_LENGTH]
+    end = max(cut.rfind(mark) for mark in (". ", "。", "! ", "? "))
+    return cut[: end + 1].strip() if end > DESCRIPTION_LENGTH // 2 else cut.rpartition(" ")[0].rstrip(",;:") + " …"

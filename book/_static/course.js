@@ -1,0 +1,102 @@
+// What a page does beyond text: colours, the language that stays chosen, the menu, copy buttons, search.
+// Every page works without this script; it only adds.
+(() => {
+  const root = document.documentElement;
+  const own = document.currentScript;
+  const find = (selector, within = document) => within.querySelector(selector);
+  const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* no storage from disk */ } };
+
+  const themes = ["auto", "light", "dark"];
+  const themeButton = find(".theme-button");
+  const showTheme = theme => {
+    root.dataset.theme = theme;
+    const label = `${themeButton.dataset.label}: ${themeButton.dataset[theme]}`;
+    themeButton.setAttribute("aria-label", label);
+    themeButton.title = label;
+  };
+  themeButton.hidden = false;
+  showTheme(themes.includes(root.dataset.theme) ? root.dataset.theme : "auto");
+  themeButton.addEventListener("click", () => {
+    const next = themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length];
+    showTheme(next);
+    remember("course-theme", next);
+  });
+
+  // The other language opens at the passage that is at the top of the window.
+  const passageInView = () => {
+    if (scrollY < 100) return "";
+    const seen = [...document.querySelectorAll("article [id]")].filter(node => node.getBoundingClientRect().top < 90);
+    return seen.length ? `#${seen.at(-1).id}` : location.hash;
+  };
+  const languages = find(".languages");
+  languages?.addEventListener("click", event => {
+    const link = event.target.closest("a[data-edition]");
+    if (!link) return;
+    remember("course-language", link.dataset.edition);
+    link.hash = passageInView() || location.hash;
+  });
+  document.addEventListener("click", event => {
+    if (languages?.open && !languages.contains(event.target)) languages.open = false;
+  });
+  document.addEventListener("keydown", event => {
+    if (event.key === "Escape" && languages?.open) { languages.open = false; find("summary", languages).focus(); }
+  });
+
+  const menu = find(".menu-button");
+  const chapters = find("#chapters");
+  menu.setAttribute("role", "button");
+  menu.setAttribute("aria-controls", "chapters");
+  const showMenu = open => { chapters.classList.toggle("open", open); menu.setAttribute("aria-expanded", open); };
+  showMenu(false);
+  menu.addEventListener("click", event => { event.preventDefault(); showMenu(!chapters.classList.contains("open")); });
+  menu.addEventListener("keydown", event => { if (event.key === " ") { event.preventDefault(); menu.click(); } });
+  document.addEventListener("keydown", event => {
+    if (event.key === "Escape" && chapters.classList.contains("open")) { showMenu(false); menu.focus(); }
+  });
+
+  for (const block of document.querySelectorAll("article div[class*='highlight-']:not(.output)")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "button copy";
+    button.textContent = own.dataset.copy;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(find("pre", block).textContent);
+      button.textContent = own.dataset.copied;
+      setTimeout(() => { button.textContent = own.dataset.copy; }, 2000);
+    });
+    block.append(button);
+  }
+
+  // A link may lead into a folded solution.
+  const unfold = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const folded = target && (find("details", target.classList.contains("cell") ? target : document.createElement("p")) || target.closest("details"));
+    if (folded) folded.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
+
+  const dialog = find("dialog.search");
+  const load = address => new Promise((done, failed) => {
+    const script = document.createElement("script");
+    Object.assign(script, { src: address, onload: done, onerror: failed });
+    document.head.append(script);
+  });
+  let ready;
+  const openSearch = async () => {
+    dialog.showModal();
+    ready ??= Promise.all([load(own.src.replace("course.js", "search.js")), load(dialog.dataset.source)]);
+    await ready;
+    window.courseSearch(dialog);
+  };
+  const searchButton = find(".search-button");
+  searchButton.hidden = false;
+  searchButton.addEventListener("click", openSearch);
+  document.addEventListener("keydown", event => {
+    const typing = /^(INPUT|TEXTAREA)$/.test(document.activeElement.tagName);
+    if ((event.key === "/" && !typing) || (event.key === "k" && (event.ctrlKey || event.metaKey))) {
+      event.preventDefault();
+      if (!dialog.open) openSearch();
+    }
+  });
+})();

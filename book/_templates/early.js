@@ -1,0 +1,2 @@
+document.documentElement.classList.add("js");
+try { document.documentElement.dataset.theme = localStorage.getItem("course-theme") || "auto"; } catch { /* no storage for pages opened from disk */ }
