@@ -365,7 +365,7 @@ def check_attention_fits(attention: nn.Module, num_hiddens: int) -> None:
     for name in ("W_q", "W_k"):
         width = getattr(getattr(attention, name, None), "in_features", num_hiddens)
         if width != num_hiddens:
-            raise ValueError(f"attention must take num_hiddens={num_hiddens} features, but {name} takes {width}")
+            raise ValueError(f"attention must take num_hiddens={num_hiddens} features, {name} takes {width}")
 
 
 def check_hidden_state(hidden_state: HiddenState, rnn: nn.GRU | nn.LSTM) -> None:

@@ -430,7 +430,7 @@ def test_other_wrong_arguments_of_the_constructors():
         Seq2SeqAttentionDecoder(VOCAB, EMBED, HIDDENS, 1, initial_state="mean")
     with pytest.raises(TypeError, match="attention must have the methods project and attend, got Linear"):
         Seq2SeqAttentionDecoder(VOCAB, EMBED, HIDDENS, 1, attention=nn.Linear(2, 2))
-    with pytest.raises(ValueError, match="attention must take num_hiddens=16 features, but W_q takes 32"):
+    with pytest.raises(ValueError, match="attention must take num_hiddens=16 features, W_q takes 32"):
         Seq2SeqAttentionDecoder(VOCAB, EMBED, HIDDENS, 1, attention=AdditiveAttention(32, 0.0))
 
 
