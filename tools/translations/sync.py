@@ -65,8 +65,9 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
         failed = next(
             c["id"] for c in notebook.cells if any(o.output_type == "error" for o in c.get("outputs", []))
         )
-        reason = str(error).strip().splitlines()[-1]
-        raise CourseError(f"{course.source} {stem}#{failed}: fails: {reason}; nothing was written") from None
+        raise CourseError(
+            f"{course.source} {stem}#{failed}: fails: {error.ename}: {error.evalue}; nothing was written"
+        ) from None
     notebook.metadata.language_info = language_info
     notebook.metadata["executed"] = code_digest(notebook)
 

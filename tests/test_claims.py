@@ -1,0 +1,99 @@
+"""The table of claims is of the claims that the notebooks make, and each held on every seed."""
+
+import operator
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from tools import claims
+from tools.translations import Course
+
+COURSE = Course()
+OPERATORS = {"<": operator.lt, "<=": operator.le, "==": operator.eq, ">=": operator.ge, ">": operator.gt}
+
+
+def code(key: str, source: str, *tags: str) -> object:
+    cell = new_code_cell(source, metadata={"tags": list(tags)})
+    cell["id"] = key
+    return cell
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """One chapter with a claim that holds on every seed and, in ``shaky``, one that fails on seed 1."""
+    (tmp_path / "book/en").mkdir(parents=True)
+    (tmp_path / "book/languages.yml").write_text(
+        "en: {name: English, html: en, sphinx: en}\n", encoding="utf-8"
+    )
+    made = Course(tmp_path)
+    for stem, asserted in (("solid", "score >= 0.8"), ("shaky", "score != 0.9")):
+        cells = [
+            code("seed", "seed = 0\nscores = [0.8125, 0.9, 1.0]"),
+            code("result", f"score = scores[seed]\nassert {asserted}\nassert (score, 2)[1] == 2", "claim"),
+            code("after", "assert seed in (0, 1, 2)"),
+        ]
+        made.write("en", stem, new_notebook(cells=cells))
+    return made
+
+
+def test_claims_are_the_comparisons_in_tagged_cells(course: Course) -> None:
+    found = claims.claims_of(course.read("en", "solid"))
+    assert found == [("result", "score", ">= 0.8"), ("result", "(score, 2)[1]", "== 2")]
+
+
+def test_each_seed_is_run_and_its_value_tabled(course: Course) -> None:
+    assert claims.run(course, ["solid"]) == 0
+    first, second = claims.read_table(course)
+    assert [first[f"seed {seed}"] for seed in (0, 1, 2)] == ["0.8125", "0.9", "1"]
+    assert (second["cell"], second["claim"], second["threshold"]) == ("result", "(score, 2)[1]", "== 2")
+
+
+def test_a_claim_that_fails_on_one_seed_is_reported_and_tabled(
+    course: Course, capsys: pytest.CaptureFixture
+) -> None:
+    assert claims.run(course, ["solid", "shaky"]) == 1
+    assert "does not hold: shaky#result: score != 0.9" in capsys.readouterr().out
+    assert [row["chapter"] for row in claims.read_table(course)] == ["shaky"] * 2 + ["solid"] * 2
+
+
+def test_a_chapter_that_stops_is_reported_and_leaves_the_table(
+    course: Course, capsys: pytest.CaptureFixture
+) -> None:
+    assert claims.run(course, ["solid"]) == 0
+    before = claims.read_table(course)
+    notebook = course.read("en", "solid")
+    notebook.cells[2].source = "assert seed == 0"
+    course.write("en", "solid", notebook)
+    assert claims.run(course, ["solid"]) == 1
+    assert "solid: fails: AssertionError" in capsys.readouterr().out
+    assert claims.read_table(course) == before
+
+
+@pytest.mark.parametrize("stem", COURSE.stems())
+def test_the_table_has_the_claims_of_the_chapter(stem: str) -> None:
+    tabled = [
+        (row["cell"], row["claim"], row["threshold"])
+        for row in claims.read_table(COURSE)
+        if row["chapter"] == stem
+    ]
+    assert tabled == claims.claims_of(COURSE.read("en", stem)), f"run `python -m tools.claims {stem}`"
+
+
+@pytest.mark.parametrize("stem", COURSE.stems())
+def test_every_tagged_cell_claims_something(stem: str) -> None:
+    notebook = COURSE.read("en", stem)
+    tagged = {c["id"] for c in notebook.cells if "claim" in c.metadata.get("tags", [])}
+    assert tagged == {claim.cell for claim in claims.claims_of(notebook)}
+
+
+def test_every_tabled_number_meets_its_threshold() -> None:
+    for row in claims.read_table(COURSE):
+        sign, bound = row["threshold"].split(" ", 1)
+        for seed in claims.SEEDS:
+            value = row[f"seed {seed}"]
+            try:
+                held = OPERATORS[sign](float(value), float(bound))
+            except (KeyError, ValueError):
+                held = value == bound.strip("'\"")
+            assert held, row

@@ -1,0 +1,188 @@
+"""Runs every claim of the course on three seeds and tables what was measured (``make claims``).
+
+A claim is a line ``assert name >= 0.85`` in a code cell tagged ``claim``. Each English notebook that has
+claims is run from the top with ``seed = 0``, ``1`` and ``2``; the table in ``mha_course/data/claims.tsv``
+holds the measured left side for each seed. A claim that does not hold makes the command fail.
+
+``python -m tools.claims`` runs everything, ``python -m tools.claims STEM …`` some chapters. They read
+``ablation.tsv``, so ``ablation`` (``tools/ablation.py``, about 15 minutes) comes first, unless ``--skip``ped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from tools.translations.course import Course, CourseError, cells, write_atomically
+
+SEEDS = (0, 1, 2)
+TABLE = "mha_course/data/claims.tsv"
+
+
+class Claim(NamedTuple):
+    """An asserted comparison: in which cell, of what, with what."""
+
+    cell: str
+    name: str
+    threshold: str
+
+
+class Measured(NamedTuple):
+    value: str
+    held: bool
+
+
+def parse(line: ast.stmt) -> tuple[str, str] | None:
+    """Left side and threshold of ``assert left OP right``; None for every other statement."""
+    if not (isinstance(line, ast.Assert) and isinstance(line.test, ast.Compare) and len(line.test.ops) == 1):
+        return None
+    threshold = ast.Compare(ast.Name("_"), line.test.ops, line.test.comparators)
+    return ast.unparse(line.test.left), ast.unparse(threshold).removeprefix("_ ")
+
+
+def claims_of(notebook: NotebookNode) -> list[Claim]:
+    return [
+        Claim(key, *parsed)
+        for key, cell in cells(notebook, "code").items()
+        if "claim" in cell.metadata.get("tags", [])
+        for line in ast.parse(cell.source).body
+        if (parsed := parse(line))
+    ]
+
+
+def recording(source: str) -> str:
+    """The cell's code, which notes the left side of each claim and whether it held, and goes on."""
+    lines = []
+    for line in ast.parse(source).body:
+        lines.append(ast.unparse(line))
+        if parsed := parse(line):
+            left, threshold = parsed
+            lines[-1] = f"_claims.append(((_claim := {left}), bool(_claim {threshold})))"
+    return "\n".join(lines)
+
+
+def with_seed(notebook: NotebookNode, seed: int) -> NotebookNode:
+    """The notebook to run: another seed, claims noted, and a last cell that prints the notes."""
+    notebook = copy.deepcopy(notebook)
+    for key, cell in cells(notebook, "code").items():
+        cell.outputs = []
+        if key == "seed":
+            cell.source, found = re.subn(r"^seed = \d+$", f"seed = {seed}", cell.source, flags=re.MULTILINE)
+            if found != 1:
+                raise CourseError("the cell `seed` has no line `seed = 0`")
+        if "claim" in cell.metadata.get("tags", []):
+            cell.source = recording(cell.source)
+    notebook.cells.insert(0, new_code_cell("_claims = []"))
+    shown = "[(f'{v:.4g}' if isinstance(v, float) else str(v), held) for v, held in _claims]"
+    notebook.cells.append(new_code_cell(f"import json\nprint(json.dumps({shown}))"))
+    return notebook
+
+
+def measure(course: Course, stem: str, seed: int) -> list[Measured]:
+    """Run one chapter with one seed, in a kernel of its own."""
+    notebook = with_seed(course.read(course.source, stem), seed)
+    folder = {"metadata": {"path": str(course.path(course.source, stem).parent)}}
+    try:
+        NotebookClient(
+            notebook, timeout=1200, resources=folder, extra_arguments=["--log-level=ERROR"]
+        ).execute()
+    except CellExecutionError as error:
+        raise CourseError(f"fails: {error.ename}: {error.evalue}") from None
+    return [Measured(*row) for row in json.loads(notebook.cells[-1].outputs[-1].text)]
+
+
+def table_chapter(course: Course, stem: str) -> Iterator[tuple[dict[str, str], bool]]:
+    """The rows of one chapter, and whether each held on every seed."""
+    claims = claims_of(course.read(course.source, stem))
+    columns = []
+    for seed in SEEDS if claims else ():
+        start = time.perf_counter()
+        columns.append(measure(course, stem, seed))
+        held = sum(measured.held for measured in columns[-1])
+        print(
+            f"{stem}, seed {seed}: {held} of {len(claims)} hold, {time.perf_counter() - start:.0f} s",
+            flush=True,
+        )
+    for claim, measured in zip(claims, zip(*columns, strict=True), strict=True):
+        values = {f"seed {seed}": m.value for seed, m in zip(SEEDS, measured, strict=True)}
+        row = {
+            "chapter": stem,
+            "cell": claim.cell,
+            "claim": claim.name,
+            "threshold": claim.threshold,
+        } | values
+        if not all(m.held for m in measured):
+            print(f"  does not hold: {stem}#{claim.cell}: {claim.name} {claim.threshold}: {values}")
+        yield row, all(m.held for m in measured)
+
+
+def read_table(course: Course) -> list[dict[str, str]]:
+    path = course.root / TABLE
+    return list(csv.DictReader(path.open(encoding="utf-8"), delimiter="\t")) if path.exists() else []
+
+
+def write_table(course: Course, rows: list[dict[str, str]]) -> None:
+    columns = ["chapter", "cell", "claim", "threshold", *(f"seed {seed}" for seed in SEEDS)]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, delimiter="\t", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_atomically(course.root / TABLE, text.getvalue())
+
+
+def run(course: Course, stems: list[str]) -> int:
+    """Measure these chapters, write their rows, and return how many claims or chapters failed."""
+    failures = 0
+    for stem in stems:
+        try:
+            rows = list(table_chapter(course, stem))
+        except CourseError as error:
+            print(f"  {stem}: {error}")
+            failures += 1
+            continue
+        failures += sum(not held for _, held in rows)
+        others = [
+            row for row in read_table(course) if row["chapter"] != stem and row["chapter"] in course.stems()
+        ]
+        both = [*others, *(row for row, _ in rows)]
+        write_table(course, sorted(both, key=lambda row: course.stems().index(row["chapter"])))
+    return failures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("stems", nargs="*", metavar="STEM", help="chapters, or 'ablation'")
+    parser.add_argument("--skip", nargs="+", default=[], metavar="STEM")
+    arguments = parser.parse_args()
+    course = Course()
+    stems = [stem for stem in arguments.stems or ["ablation", *course.stems()] if stem not in arguments.skip]
+    if unknown := set(stems) - {"ablation", *course.stems()}:
+        parser.error(f"there is no chapter {', '.join(sorted(unknown))}")
+    os.environ["OMP_NUM_THREADS"] = "1"
+    if "ablation" in stems:
+        subprocess.run([sys.executable, "-m", "tools.ablation"], cwd=course.root, check=True)
+    failures = run(course, [stem for stem in stems if stem != "ablation"])
+    print(f"{failures} failures" if failures else f"every claim holds; see {TABLE}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
