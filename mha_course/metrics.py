@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from mha_course.checks import check_size
+
 Tokens = str | Sequence[str]
 
 
@@ -44,8 +46,7 @@ def bleu(prediction: Tokens, reference: Tokens, k: int = 2) -> float:
     -----
     Source: Papineni et al., 2002; the weights 1/2ⁿ are those of D2L, where Papineni has 1/k.
     """
-    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
-        raise ValueError(f"k must be an integer of at least 1, got {k!r}")
+    check_size("k", k)
     predicted, expected = tokens_of(prediction), tokens_of(reference)
     if not expected:
         raise ValueError("reference must hold at least one token, got none")
@@ -85,21 +86,28 @@ def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[
     check_pairs("weights", weights, "alignments", alignments)
     hits = []
     for index, (matrix, alignment) in enumerate(zip(weights, alignments, strict=True)):
-        if matrix.dim() != 2:
-            raise ValueError(
-                f"weights[{index}] must have shape (steps, source positions), got {tuple(matrix.shape)}; "
-                "of several heads choose one"
-            )
-        if matrix.shape[0] != len(alignment):
-            raise ValueError(
-                f"weights[{index}] must have one row for each target token, {len(alignment)}, "
-                f"got {matrix.shape[0]}"
-            )
-        peaks = matrix.argmax(dim=-1).tolist() if matrix.numel() else []
+        check_weights(f"weights[{index}]", matrix, alignment)
+        peaks = matrix.argmax(dim=-1).tolist() if len(alignment) else []
         hits += [peak in gold for peak, gold in zip(peaks, alignment, strict=True) if gold]
     if not hits:
         raise ValueError("alignments must hold at least one gold position, got none")
     return sum(hits) / len(hits)
+
+
+def check_weights(name: str, matrix: Tensor, alignment: Sequence[Sequence[int]]) -> None:
+    """Raise unless a sentence's weights fit its alignment: a row a target token, a column a gold position."""
+    if matrix.dim() != 2:
+        raise ValueError(
+            f"{name} must have shape (steps, source positions), got {tuple(matrix.shape)}; choose one head"
+        )
+    steps, positions = matrix.shape
+    if steps != len(alignment):
+        raise ValueError(f"{name} must have one row for each target token, {len(alignment)}, got {steps}")
+    last = max((position for gold in alignment for position in gold), default=-1)
+    if last >= positions:
+        raise ValueError(f"{name} must have a column for gold position {last}, got {positions} columns")
+    if matrix.isnan().any():
+        raise ValueError(f"{name} must be numbers, got NaN")
 
 
 def check_pairs(name: str, items: Sequence[object], other_name: str, others: Sequence[object]) -> None:

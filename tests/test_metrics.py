@@ -1,0 +1,119 @@
+"""BLEU, exact match and alignment accuracy: values counted by hand, and every edge."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.references import d2l
+from mha_course.metrics import alignment_accuracy, bleu, exact_match
+
+WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=8)
+
+
+def test_bleu_counted_by_hand():
+    # 4 of 5 words, 3 of 4 pairs; longer than the reference, so no penalty.
+    assert bleu("a b c d e", "a b c d", k=2) == pytest.approx((4 / 5) ** 0.5 * (3 / 4) ** 0.25)
+    # 3 of 3 words, 2 of 2 pairs; penalty exp(1 - 6/3).
+    assert bleu("a b c", "a b c d e f", k=2) == pytest.approx(math.exp(-1))
+    # Three orders: 3/4, 1/3, 0.
+    assert bleu("a b x c", "a b c d", k=2) == pytest.approx((3 / 4) ** 0.5 * (1 / 3) ** 0.25)
+    assert bleu("a b x c", "a b c d", k=3) == 0
+
+
+def test_bleu_counts_a_repeated_word_as_often_as_the_reference_has_it():
+    assert bleu("a a a", "a b a", k=1) == pytest.approx((2 / 3) ** 0.5)
+
+
+def test_bleu_of_d2l_on_sentences_that_both_accept():
+    sentences = ["va !", "j'ai perdu .", "il est calme .", "je suis chez moi .", "il est calme calme ."]
+    for prediction in sentences:
+        for reference in sentences:
+            for k in (1, 2, 3, 4):
+                assert bleu(prediction, reference, k) == pytest.approx(d2l.bleu(prediction, reference, k))
+
+
+@given(WORDS, st.integers(1, 6))
+def test_a_prediction_equal_to_its_reference_scores_one_however_short(words, k):
+    assert bleu(words, words, k) == pytest.approx(1)
+
+
+@given(WORDS, WORDS, st.integers(1, 6))
+def test_bleu_lies_from_zero_to_one(prediction, reference, k):
+    assert 0 <= bleu(prediction, reference, k) <= 1 + 1e-12
+
+
+def test_bleu_of_an_empty_prediction_is_zero():
+    assert bleu("", "a b") == bleu("   ", "a b") == bleu([], ["a"]) == 0
+
+
+def test_bleu_of_no_common_word_is_zero():
+    assert bleu("x y z", "a b c") == 0
+
+
+def test_extra_spaces_and_token_lists_give_the_same_bleu():
+    expected = bleu("a b c", "a b d")
+    assert 0 < expected < 1
+    assert bleu("  a  b\tc ", "a b   d") == bleu(["a", "b", "c"], ("a", "b", "d")) == expected
+
+
+def test_tokens_are_compared_whole_not_joined():
+    assert bleu(["a b", "c"], ["a", "b c"], k=1) == 0
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "2"])
+def test_a_wrong_k_is_named(k):
+    with pytest.raises((TypeError, ValueError), match=r"^k must be "):
+        bleu("a", "a", k)
+
+
+def test_an_empty_reference_is_refused():
+    with pytest.raises(ValueError, match="reference must hold at least one token, got none"):
+        bleu("a", " ")
+
+
+def test_exact_match_counts_whole_sentences():
+    assert exact_match(["a b", "a b c", "", "d"], ["a  b", ["a", "b"], [], ("d",)]) == 3 / 4
+
+
+def test_exact_match_and_alignment_refuse_what_is_not_paired():
+    with pytest.raises(ValueError, match="predictions and references must be as many, got 1 and 2"):
+        exact_match(["a"], ["a", "b"])
+    with pytest.raises(ValueError, match="predictions must hold at least one sentence, got none"):
+        exact_match([], [])
+    with pytest.raises(TypeError, match="must be sequences of sentences, got a string"):
+        exact_match("a b", "a b")
+    with pytest.raises(ValueError, match="weights and alignments must be as many, got 0 and 1"):
+        alignment_accuracy([], [((0,),)])
+
+
+def test_alignment_accuracy_counted_by_hand():
+    weights = [
+        torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.4, 0.5, 0.1]]),
+        torch.tensor([[0.1, 0.9], [0.6, 0.4]]),
+    ]
+    # Peaks 0, 2, 1 and 1, 0. Second token has two gold positions, third has none and does not count.
+    alignments = [((0,), (1, 2), ()), ((0,), (0,))]
+    assert alignment_accuracy(weights, alignments) == 3 / 4
+
+
+def test_a_peak_at_the_end_of_the_sentence_is_a_miss():
+    assert alignment_accuracy([torch.tensor([[0.2, 0.1, 0.7]])], [((0, 1),)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("weights", "alignment", "message"),
+    [
+        (torch.ones(2, 3, 4), ((0,), (0,), (0,)), r"weights\[0\] must have shape .* got \(2, 3, 4\)"),
+        (torch.ones(2, 4), ((0,),), r"weights\[0\] must have one row for each target token, 1, got 2"),
+        (torch.ones(1, 4), ((),), "alignments must hold at least one gold position, got none"),
+        (torch.zeros(1, 2), ((2,),), r"weights\[0\] must have a column for gold position 2, got 2 columns"),
+        (torch.zeros(1, 0), ((0,),), r"weights\[0\] must have a column for gold position 0, got 0 columns"),
+        (torch.full((1, 2), float("nan")), ((0,),), r"weights\[0\] must be numbers, got NaN"),
+    ],
+)
+def test_weights_that_do_not_fit_their_alignment_are_named(weights, alignment, message):
+    with pytest.raises(ValueError, match=message):
+        alignment_accuracy([weights], [alignment])
