@@ -73,7 +73,7 @@ def check_attention(queries: Tensor, keys: Tensor, values: Tensor, *layers: nn.L
     queries, keys, values : Tensor
         Shapes (batch, queries, query_size), (batch, keys, key_size), (batch, keys, value_size).
     *layers : nn.Linear
-        The projections of queries, keys and values, in this order. Without any, keys are held against queries.
+        Projections of queries, keys and values, in this order. Without any, keys are compared with queries.
     """
     inputs = {"queries": queries, "keys": keys, "values": values}
     for name, tensor in inputs.items():

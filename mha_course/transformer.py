@@ -1,0 +1,293 @@
+"""A small encoder-decoder Transformer with a key-value cache.
+
+It trains and translates like any `EncoderDecoder`. Features are normalised before each part of a block, not
+after, so that it trains without warming up the learning rate (Xiong et al., 2020).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mha_course.attention import MultiHeadAttention
+from mha_course.checks import check_dropout, check_size, check_tensor
+from mha_course.masking import attention_mask, causal_mask, clean_padding
+from mha_course.seq2seq import AttentionDecoder, Encoder, EncoderDecoder, check_tokens, computed
+
+Projected = tuple[Tensor, Tensor]  # keys and values, (batch, heads, steps, head_dim) each
+
+
+class PositionalEncoding(nn.Module):
+    r"""Add sines and cosines of the position to the features.
+
+    Feature 2j of position i gets :math:`\sin(i / 10000^{2j/d})`, feature 2j + 1 the cosine.
+
+    Parameters
+    ----------
+    num_hiddens : int
+        Number of features d.
+    dropout : float
+        Dropout of the sum, from 0 to 1.
+    max_len : int
+        Number of positions.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.5.
+    """
+
+    P: Tensor
+
+    def __init__(self, num_hiddens: int, dropout: float = 0.0, max_len: int = 1000) -> None:
+        super().__init__()
+        check_size("num_hiddens", num_hiddens)
+        check_dropout(dropout)
+        check_size("max_len", max_len)
+        self.dropout = nn.Dropout(dropout)
+        positions = torch.arange(max_len, dtype=torch.float64).unsqueeze(1)  # (max_len, 1)
+        evens = torch.arange(0, num_hiddens, 2, dtype=torch.float64)
+        angles = positions / 10000 ** (evens / num_hiddens)  # (max_len, hiddens / 2)
+        P = torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)  # (max_len, hiddens)
+        self.register_buffer("P", P[:, :num_hiddens].to(torch.get_default_dtype()), persistent=False)
+
+    def forward(self, X: Tensor, offset: int = 0) -> Tensor:
+        """Add the encoding of positions `offset`, `offset` + 1, … to `X` (batch, steps, num_hiddens)."""
+        check_tensor("X", X, ("batch", "steps", "num_hiddens"))
+        max_len, num_hiddens = self.P.shape
+        if X.shape[2] != num_hiddens:
+            raise ValueError(f"X must have {num_hiddens} features, got {X.shape[2]}")
+        check_size("offset", offset, least=0)
+        if offset + X.shape[1] > max_len:
+            raise ValueError(f"X must end within {max_len} positions, got {offset + X.shape[1]}")
+        encoded: Tensor = self.dropout(X + self.P[offset : offset + X.shape[1]])  # (batch, steps, hiddens)
+        return encoded
+
+
+class TransformerEncoderBlock(nn.Module):
+    """Self-attention and a feed-forward network, each normalised before and added to its input.
+
+    Parameters
+    ----------
+    num_hiddens, ffn_hiddens, num_heads : int
+        Features of the block, features inside the feed-forward network, heads.
+    dropout : float
+        Dropout of the attention weights and of what is added, from 0 to 1.
+    """
+
+    def __init__(self, num_hiddens: int, ffn_hiddens: int, num_heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.norm_1 = nn.LayerNorm(num_hiddens)
+        self.attention = MultiHeadAttention(num_hiddens, num_heads, dropout, bias=True)
+        self.norm_2 = nn.LayerNorm(num_hiddens)
+        self.ffn = feed_forward(num_hiddens, ffn_hiddens)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, X: Tensor, valid_lens: Tensor | None = None) -> Tensor:
+        """Map (batch, steps, num_hiddens) to the same shape; the first `valid_lens` (batch,) steps count."""
+        Y = self.norm_1(X)
+        X = X + self.dropout(self.attention(Y, Y, Y, valid_lens))
+        out: Tensor = X + self.dropout(self.ffn(self.norm_2(X)))  # (batch, steps, hiddens)
+        return out
+
+
+class TransformerDecoderBlock(nn.Module):
+    """Causal self-attention, attention over the source, and a feed-forward network.
+
+    Parameters as in `TransformerEncoderBlock`.
+    """
+
+    def __init__(self, num_hiddens: int, ffn_hiddens: int, num_heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.norm_1 = nn.LayerNorm(num_hiddens)
+        self.self_attention = MultiHeadAttention(num_hiddens, num_heads, dropout, bias=True)
+        self.norm_2 = nn.LayerNorm(num_hiddens)
+        self.cross_attention = MultiHeadAttention(num_hiddens, num_heads, dropout, bias=True)
+        self.norm_3 = nn.LayerNorm(num_hiddens)
+        self.ffn = feed_forward(num_hiddens, ffn_hiddens)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, X: Tensor, cache: Projected, memory: Projected, allowed: Tensor | None, need_weights: bool
+    ) -> tuple[Tensor, Projected, Tensor | None]:
+        """Read the next steps of the target.
+
+        Parameters
+        ----------
+        X : Tensor, shape (batch, steps, num_hiddens)
+        cache : tuple of Tensor
+            Keys and values of the steps before, (batch, heads, steps before, head_dim) each.
+        memory : tuple of Tensor
+            Keys and values of the source, (batch, heads, source steps, head_dim) each.
+        allowed : Tensor of booleans, broadcastable to (batch, heads, steps, source steps), or None
+        need_weights : bool
+
+        Returns
+        -------
+        X, cache
+            The same for the steps after, and the longer cache.
+        weights : Tensor, shape (batch, heads, steps, source steps); None unless asked for
+        """
+        Y = self.norm_1(X)
+        keys, values = self.self_attention.project(Y, Y)
+        keys, values = torch.cat((cache[0], keys), dim=2), torch.cat((cache[1], values), dim=2)
+        # A step sees itself and all before it, those in the cache included.
+        causal = causal_mask(keys.shape[2], X.device)[cache[0].shape[2] :]  # (steps, steps before + steps)
+        X = X + self.dropout(self.self_attention.attend(Y, keys, values, causal, need_weights=False))
+        attended = self.cross_attention.attend(self.norm_2(X), *memory, allowed, need_weights)
+        attended, weights = attended if need_weights else (attended, None)
+        X = X + self.dropout(attended)
+        X = X + self.dropout(self.ffn(self.norm_3(X)))  # (batch, steps, hiddens)
+        return X, (keys, values), weights
+
+
+class TransformerEncoder(Encoder):
+    """Embedding, positional encoding and `num_layers` encoder blocks.
+
+    Parameters
+    ----------
+    vocab_size, num_hiddens, ffn_hiddens, num_heads, num_layers : int
+        Sizes.
+    dropout : float
+        From 0 to 1.
+    """
+
+    def __init__(
+        self, vocab_size: int, num_hiddens: int, ffn_hiddens: int, num_heads: int, num_layers: int,
+        dropout: float = 0.0,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        check_size("vocab_size", vocab_size)
+        check_size("num_layers", num_layers)
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.positions = PositionalEncoding(num_hiddens, dropout)
+        sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)
+        self.blocks = nn.ModuleList(TransformerEncoderBlock(*sizes) for _ in range(num_layers))
+        self.norm = nn.LayerNorm(num_hiddens)
+
+    def forward(self, source: Tensor, source_valid_lens: Tensor | None = None) -> Tensor:
+        """Map tokens (batch, steps), of which the first `source_valid_lens` (batch,) count, to features."""
+        check_tokens("source", source, self.embedding.num_embeddings)
+        X = self.positions(self.embedding(source))  # (batch, steps, hiddens)
+        for block in self.blocks:
+            X = block(X, source_valid_lens)
+        normalised: Tensor = self.norm(X)  # (batch, steps, hiddens)
+        return normalised
+
+
+class TransformerState(NamedTuple):
+    """What a decoder has to know of the source and of the steps before.
+
+    Attributes
+    ----------
+    memory, cache : list of tuple of Tensor
+        Keys and values of the source and of the steps before, one pair a layer,
+        (batch, heads, source steps or steps before, head_dim) each.
+    allowed : Tensor of booleans, shape (batch, 1, 1, source steps), or None
+        True where a source position counts.
+    """
+
+    memory: list[Projected]
+    cache: list[Projected]
+    allowed: Tensor | None
+
+
+class TransformerDecoder(AttentionDecoder):
+    """Embedding, positional encoding, `num_layers` decoder blocks and a layer that scores the vocabulary.
+
+    Parameters as in `TransformerEncoder`. Keys and values of the source are projected once a sentence, in
+    ``init_state``, those of the target once a step. They may be kept, since no step sees a later one: what is
+    computed does not change any more.
+    """
+
+    def __init__(
+        self, vocab_size: int, num_hiddens: int, ffn_hiddens: int, num_heads: int, num_layers: int,
+        dropout: float = 0.0,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        check_size("vocab_size", vocab_size)
+        check_size("num_layers", num_layers)
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.positions = PositionalEncoding(num_hiddens, dropout)
+        sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)
+        self.blocks: Any = nn.ModuleList(TransformerDecoderBlock(*sizes) for _ in range(num_layers))
+        self.norm = nn.LayerNorm(num_hiddens)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+        self._attention_weights: Tensor | None = None
+
+    def init_state(self, enc_outputs: Tensor, source_valid_lens: Tensor | None = None) -> TransformerState:
+        """Project the encoder's outputs (batch, source steps, num_hiddens) for every layer."""
+        batch, steps, _ = enc_outputs.shape
+        allowed = attention_mask(source_valid_lens, None, (batch, 1, 1, steps), enc_outputs.device)
+        sources = clean_padding(enc_outputs, enc_outputs, allowed)
+        nothing = enc_outputs[:, :0], enc_outputs[:, :0]
+        memory = [block.cross_attention.project(*sources) for block in self.blocks]
+        cache = [block.self_attention.project(*nothing) for block in self.blocks]
+        return TransformerState(memory, cache, allowed)
+
+    def forward(self, tokens: Tensor, state: TransformerState) -> tuple[Tensor, TransformerState]:
+        """Read the next tokens (batch, steps); return logits (batch, steps, vocab_size) and the new state."""
+        check_tokens("tokens", tokens, self.embedding.num_embeddings)
+        # A module that is exported may keep no tensors.
+        need_weights = not torch.compiler.is_compiling()
+        steps_before = state.cache[0][0].shape[2]
+        X = self.positions(self.embedding(tokens), steps_before)  # (batch, steps, hiddens)
+        caches, maps = [], []
+        for block, cache, memory in zip(self.blocks, state.cache, state.memory, strict=True):
+            X, cache, weights = block(X, cache, memory, state.allowed, need_weights)
+            caches.append(cache)
+            maps.append(weights)
+        if need_weights:
+            self._attention_weights = stack_layers(maps)
+        return self.dense(self.norm(X)), state._replace(cache=caches)
+
+    @property
+    def attention_weights(self) -> Tensor:
+        """Detached weights over the source, (batch, layers, heads, steps, source steps), of the last pass.
+
+        Heads that were pruned away count as the last ones of their layer and have weights of 0. While
+        compiling no weights are kept.
+        """
+        return computed(self._attention_weights)
+
+
+class Transformer(EncoderDecoder):
+    """An encoder-decoder Transformer.
+
+    Parameters
+    ----------
+    source_vocab_size, target_vocab_size : int
+        Numbers of token types.
+    num_hiddens, ffn_hiddens, num_heads, num_layers : int
+        Features, features inside the feed-forward networks, heads, blocks in the encoder and in the decoder.
+    dropout : float
+        From 0 to 1.
+
+    References
+    ----------
+    Vaswani et al. (2017), figure 1; Xiong et al. (2020), figure 1b.
+    """
+
+    def __init__(
+        self, source_vocab_size: int, target_vocab_size: int, num_hiddens: int = 64, ffn_hiddens: int = 128,
+        num_heads: int = 4, num_layers: int = 2, dropout: float = 0.0,
+    ) -> None:  # fmt: skip
+        sizes = (num_hiddens, ffn_hiddens, num_heads, num_layers, dropout)
+        super().__init__(
+            TransformerEncoder(source_vocab_size, *sizes), TransformerDecoder(target_vocab_size, *sizes)
+        )
+
+
+def feed_forward(num_hiddens: int, ffn_hiddens: int) -> nn.Sequential:
+    """Make the two layers that a block applies to every position alone."""
+    check_size("ffn_hiddens", ffn_hiddens)
+    return nn.Sequential(nn.Linear(num_hiddens, ffn_hiddens), nn.ReLU(), nn.Linear(ffn_hiddens, num_hiddens))
+
+
+def stack_layers(maps: list[Tensor]) -> Tensor:
+    """Stack the layers' weights (batch, heads, steps, source steps); heads that a layer lacks are 0."""
+    heads = max(weights.shape[1] for weights in maps)
+    padded = [F.pad(weights.detach(), (0, 0, 0, 0, 0, heads - weights.shape[1])) for weights in maps]
+    return torch.stack(padded, dim=1)  # (batch, layers, heads, steps, source steps)
