@@ -1,0 +1,226 @@
+"""Carry weights over to and from other implementations of attention.
+
+What is converted has the same numbers, dropout, type, device and mode (training or evaluation), and shares no
+memory with what it came from. The inputs stay as each class takes them: `nn.MultiheadAttention` with
+``batch_first=False`` wants the steps first, and its masks are True where a query may NOT attend.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
+
+Target = TypeVar("Target", bound=nn.Module)
+Weights = dict[str, Tensor]
+LAYERS = ("W_q", "W_k", "W_v", "W_o")
+
+
+def from_torch(module: nn.MultiheadAttention) -> MultiHeadAttention:
+    """Convert `nn.MultiheadAttention`, with ``kdim`` and ``vdim`` equal or not, with biases or without.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another class; ``add_bias_kv`` or ``add_zero_attn``, which have no counterpart here.
+    """
+    if not isinstance(module, nn.MultiheadAttention):
+        raise TypeError(f"module must be nn.MultiheadAttention, got {type(module).__name__}")
+    if module.bias_k is not None or module.add_zero_attn:
+        raise ValueError("module must be without add_bias_kv and add_zero_attn, got one that has them")
+    has_bias = module.in_proj_bias is not None
+    sizes = {"key_size": module.kdim, "value_size": module.vdim}
+    attention = MultiHeadAttention(module.embed_dim, module.num_heads, module.dropout, has_bias, **sizes)
+    if module._qkv_same_embed_dim:
+        projections = module.in_proj_weight.chunk(3)
+    else:
+        projections = (module.q_proj_weight, module.k_proj_weight, module.v_proj_weight)
+    weights = dict(zip(LAYERS, (*projections, module.out_proj.weight), strict=True))
+    biases: Weights = {}
+    if has_bias:
+        biases = dict(zip(LAYERS, (*module.in_proj_bias.chunk(3), module.out_proj.bias), strict=True))
+    return fill(attention, join(weights, biases), module)
+
+
+def to_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
+    """Convert to `nn.MultiheadAttention` with ``batch_first=True``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another class; queries of another size than the output; pruned heads.
+    """
+    check_ours(attention)
+    num_hiddens = attention.W_o.out_features
+    check_square("nn.MultiheadAttention", {"query_size": attention.W_q.in_features}, attention)
+    has_bias = attention.W_o.bias is not None
+    sizes = {"kdim": attention.W_k.in_features, "vdim": attention.W_v.in_features}
+    module = nn.MultiheadAttention(
+        num_hiddens, attention.num_heads, attention.dropout.p, has_bias, batch_first=True, **sizes
+    )
+    state = attention.state_dict()
+    projections = [state[f"{name}.weight"] for name in LAYERS[:3]]
+    weights: Weights = {"out_proj.weight": state["W_o.weight"]}
+    if module._qkv_same_embed_dim:
+        weights["in_proj_weight"] = torch.cat(projections)
+    else:
+        names = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
+        weights |= dict(zip(names, projections, strict=True))
+    if has_bias:
+        weights["in_proj_bias"] = torch.cat([state[f"{name}.bias"] for name in LAYERS[:3]])
+        weights["out_proj.bias"] = state["W_o.bias"]
+    return fill(module, weights, attention)
+
+
+def from_d2l(module: nn.Module) -> MultiHeadAttention | AdditiveAttention | DotProductAttention:
+    """Convert D2L's `MultiHeadAttention`, `AdditiveAttention` or `DotProductAttention`, of 0.17 or 1.0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another class; lazy layers that have not met a batch yet.
+    """
+    check_module(module)
+    if any(isinstance(parameter, nn.parameter.UninitializedParameter) for parameter in module.parameters()):
+        raise ValueError("module must have met a batch: its lazy layers have no weights yet")
+    layers: Any = module
+    attention: MultiHeadAttention | AdditiveAttention | DotProductAttention
+    if all(hasattr(module, name) for name in (*LAYERS, "num_heads", "attention")):
+        has_bias = layers.W_o.bias is not None
+        attention = MultiHeadAttention(
+            layers.W_o.out_features, layers.num_heads, layers.attention.dropout.p, has_bias,
+            query_size=layers.W_q.in_features, key_size=layers.W_k.in_features,
+            value_size=layers.W_v.in_features,
+        )  # fmt: skip
+    elif all(hasattr(module, name) for name in ("W_q", "W_k", "w_v", "dropout")):
+        attention = AdditiveAttention(
+            layers.w_v.in_features, layers.dropout.p,
+            query_size=layers.W_q.in_features, key_size=layers.W_k.in_features,
+        )  # fmt: skip
+    elif hasattr(module, "dropout") and not list(module.parameters()):
+        attention = DotProductAttention(layers.dropout.p)
+    else:
+        raise TypeError(f"module must be one of D2L's attention classes, got {type(module).__name__}")
+    return fill(attention, module.state_dict(), module)
+
+
+def to_d2l(
+    attention: MultiHeadAttention | AdditiveAttention | DotProductAttention, module: nn.Module
+) -> nn.Module:
+    """Write weights into `module`, of D2L's class of the same name (0.17 or 1.0, lazy layers included).
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another class; another number of heads, sizes or biases.
+    """
+    check_ours(attention, (MultiHeadAttention, AdditiveAttention, DotProductAttention))
+    check_module(module)
+    heads = getattr(attention, "num_heads", None)
+    if heads != getattr(module, "num_heads", None):
+        raise ValueError(f"module must have num_heads {heads}, got {getattr(module, 'num_heads', None)}")
+    module_dropout: Any = module
+    if heads is not None:
+        module_dropout = module_dropout.attention
+    module_dropout.dropout.p = attention.dropout.p
+    return fill(module, attention.state_dict(), attention)
+
+
+def from_annotated(module: nn.Module) -> MultiHeadAttention:
+    """Convert the Annotated Transformer's `MultiHeadedAttention`: heads ``h`` and four ``linears``.
+
+    Raises
+    ------
+    TypeError
+        Another class.
+    """
+    check_annotated(module)
+    layers: Any = module
+    output = layers.linears[-1]
+    attention = MultiHeadAttention(output.out_features, layers.h, layers.dropout.p, output.bias is not None)
+    state = module.state_dict()
+    return fill(attention, {renamed(name, to_annotated=False): state[name] for name in state}, module)
+
+
+def to_annotated(attention: MultiHeadAttention, module: nn.Module) -> nn.Module:
+    """Write weights into `module`, of the Annotated Transformer's class `MultiHeadedAttention`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another class; another number of heads, sizes or biases; inputs of another size than the output.
+    """
+    check_ours(attention)
+    check_annotated(module)
+    sizes = {f"{name}_size": layer.in_features for name, layer in zip(
+        ("query", "key", "value"), (attention.W_q, attention.W_k, attention.W_v), strict=True
+    )}  # fmt: skip
+    check_square("the Annotated Transformer's class", sizes, attention)
+    target: Any = module
+    if target.h != attention.num_heads:
+        raise ValueError(f"module must have h = {attention.num_heads} heads, got {target.h}")
+    target.dropout.p = attention.dropout.p
+    state = attention.state_dict()
+    return fill(module, {renamed(name, to_annotated=True): state[name] for name in state}, attention)
+
+
+def fill(target: Target, weights: Weights, source: nn.Module) -> Target:
+    """Copy weights into `target`, and give it the source's type, device and mode."""
+    expected = target.state_dict()
+    if set(weights) != set(expected):
+        odd = ", ".join(sorted(set(weights) ^ set(expected)))
+        raise ValueError(f"module must have the same layers and biases, got {odd} on one side only")
+    for name, weight in weights.items():
+        lazy = isinstance(expected[name], nn.parameter.UninitializedParameter)
+        if not lazy and expected[name].shape != weight.shape:
+            sizes = f"{tuple(weight.shape)}, got {tuple(expected[name].shape)}"
+            raise ValueError(f"module must have {name} of shape {sizes}")
+    for weight in weights.values():
+        target.to(device=weight.device, dtype=weight.dtype)
+    target.load_state_dict(weights)
+    return target.train(source.training)
+
+
+def join(weights: Weights, biases: Weights) -> Weights:
+    """Name the entries of a state dict."""
+    named = {f"{name}.weight": weight.detach() for name, weight in weights.items()}
+    return named | {f"{name}.bias": bias.detach() for name, bias in biases.items()}
+
+
+def renamed(name: str, to_annotated: bool) -> str:
+    """Translate an entry's name: "W_q.weight" is "linears.0.weight" in the Annotated Transformer."""
+    for number, layer in enumerate(LAYERS):
+        ours, theirs = layer, f"linears.{number}"
+        name = name.replace(ours, theirs) if to_annotated else name.replace(theirs, ours)
+    return name
+
+
+def check_ours(attention: object, allowed: tuple[type, ...] = (MultiHeadAttention,)) -> None:
+    """Raise unless `attention` is of one of these classes."""
+    if not isinstance(attention, allowed):
+        names = " or ".join(kind.__name__ for kind in allowed)
+        raise TypeError(f"attention must be {names} of this package, got {type(attention).__name__}")
+
+
+def check_module(module: object) -> None:
+    """Raise unless `module` is a module."""
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"module must be a PyTorch module, got {type(module).__name__}")
+
+
+def check_annotated(module: nn.Module) -> None:
+    """Raise unless `module` looks like the Annotated Transformer's class."""
+    linears = getattr(module, "linears", ())
+    if len(linears) != 4 or not all(hasattr(module, name) for name in ("h", "dropout")):
+        raise TypeError(f"module must have h, dropout and four linears, got {type(module).__name__}")
+
+
+def check_square(target: str, sizes: dict[str, int], attention: MultiHeadAttention) -> None:
+    """Raise unless these sizes, and the width of all heads together, are those of the output."""
+    num_hiddens = attention.W_o.out_features
+    for name, size in (sizes | {"the width of all heads": attention.W_o.in_features}).items():
+        if size != num_hiddens:
+            raise ValueError(f"attention must have {name} {num_hiddens} for {target}, got {size}")

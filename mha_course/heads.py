@@ -1,0 +1,228 @@
+"""How much each attention head matters, and models without the heads that do not."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from mha_course.attention import MultiHeadAttention
+
+Model = TypeVar("Model", bound=nn.Module)
+T = TypeVar("T")
+
+
+class Head(NamedTuple):
+    """One head of a model.
+
+    Attributes
+    ----------
+    module
+        Name of its `MultiHeadAttention` in the model, as in ``named_modules``; "" for the model itself.
+    number
+        Its number there, from 0.
+    """
+
+    module: str
+    number: int
+
+
+def attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
+    """Return every `MultiHeadAttention` in a model by its name; raise where there is none."""
+    named = {name: module for name, module in model.named_modules() if isinstance(module, MultiHeadAttention)}
+    if not named:
+        raise ValueError(f"model must have a MultiHeadAttention, got {type(model).__name__} without one")
+    return named
+
+
+def all_heads(model: nn.Module) -> list[Head]:
+    """Return every head of a model, in the order of its modules."""
+    return [Head(name, i) for name, module in attentions(model).items() for i in range(module.num_heads)]
+
+
+@contextmanager
+def gated_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
+    """Multiply every head's output by a gate while the context lasts.
+
+    Yields
+    ------
+    dict of Tensor
+        For each attention module gates of shape (heads,), all 1, with gradients. Writing into them counts.
+
+    References
+    ----------
+    Michel et al. (2019), section 2.3.
+    """
+    gates: dict[str, Tensor] = {}
+    with ExitStack() as hooks:
+        for name, module in attentions(model).items():
+            gates[name] = torch.ones_like(module.W_o.weight[0, : module.num_heads], requires_grad=True)
+            hook = module.W_o.register_forward_pre_hook(_gate(gates[name]))
+            hooks.callback(hook.remove)
+        yield gates
+
+
+def _gate(gate: Tensor) -> Callable[[nn.Module, tuple[Tensor]], Tensor]:
+    def multiply(layer: nn.Module, inputs: tuple[Tensor]) -> Tensor:
+        batch, queries, hiddens = inputs[0].shape
+        by_head = inputs[0].reshape(batch, queries, len(gate), hiddens // len(gate))
+        return (by_head * gate.unsqueeze(-1)).flatten(2)  # (batch, queries, hiddens)
+
+    return multiply
+
+
+@contextmanager
+def masked_heads(model: Model, heads: Iterable[Head]) -> Iterator[Model]:
+    """Let heads contribute nothing while the context lasts. It computes them still, so it saves no time."""
+    numbers = by_module(model, heads)
+    with gated_heads(model) as gates:
+        with torch.no_grad():
+            for name, removed in numbers.items():
+                gates[name][removed] = 0
+        yield model
+
+
+def leave_one_out(
+    model: nn.Module, score: Callable[[], float], without: Iterable[Head] = ()
+) -> dict[Head, float]:
+    """Measure each head by how much worse a model scores without it.
+
+    Parameters
+    ----------
+    model : nn.Module
+    score : callable
+        Scores the model as it is; more is better.
+    without : iterable of Head
+        Heads that are masked all the time, as a greedy search needs it; they are not measured.
+
+    Returns
+    -------
+    dict
+        For each head, score with it minus score without it, in the score's unit.
+
+    References
+    ----------
+    Michel et al. (2019), section 3.1.
+    """
+    without = list(without)
+    with masked_heads(model, without):
+        whole = score()
+    importance = {}
+    for head in all_heads(model):
+        if head not in without:
+            with masked_heads(model, [*without, head]):
+                importance[head] = whole - score()
+    return importance
+
+
+def gradient_importance(
+    model: nn.Module, loss: Callable[[T], Tensor], batches: Iterable[T]
+) -> dict[Head, float]:
+    """Measure each head by how much a small change of its gate would change the loss.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Its parameters' gradients are left as they are.
+    loss : callable
+        Gives a batch's loss, a scalar.
+    batches : iterable
+        At least one; the smaller they are, the less do changes of different sign cancel.
+
+    Returns
+    -------
+    dict
+        For each head, the mean over the batches of \\|d loss / d gate\\|.
+
+    References
+    ----------
+    Michel et al. (2019), equation 1.
+    """
+    count = 0
+    with torch.enable_grad(), gated_heads(model) as gates:
+        totals = {name: torch.zeros_like(gate) for name, gate in gates.items()}
+        for batch in batches:
+            count += 1
+            gradients = torch.autograd.grad(loss(batch), list(gates.values()), materialize_grads=True)
+            for name, gradient in zip(gates, gradients, strict=True):
+                totals[name] += gradient.abs()
+    if not count:
+        raise ValueError("batches must hold at least one batch, got none")
+    return {head: float(totals[head.module][head.number]) / count for head in all_heads(model)}
+
+
+def prune_heads(model: Model, heads: Iterable[Head]) -> Model:
+    """Return a copy of a model without some heads, whose weights are cut out.
+
+    It computes what `masked_heads` gives, with fewer parameters and operations. At least one head stays in
+    each attention module.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Heads that the model does not have, or all heads of a module.
+    """
+    numbers = by_module(model, heads)
+    pruned = copy.deepcopy(model)
+    for name, module in attentions(pruned).items():
+        kept = [i for i in range(module.num_heads) if i not in numbers[name]]
+        if not kept:
+            raise ValueError(f"heads must leave one in each module, got all {module.num_heads} of {name!r}")
+        _slice_heads(module, kept)
+    return pruned
+
+
+def _slice_heads(module: MultiHeadAttention, kept: list[int]) -> None:
+    """Keep only these heads: their rows of W_q, W_k and W_v, and their columns of W_o."""
+    for layer in (module.W_q, module.W_k, module.W_v):
+        layer.weight = _take(layer.weight, 0, module.num_heads, kept)
+        if layer.bias is not None:
+            layer.bias = _take(layer.bias, 0, module.num_heads, kept)
+        layer.out_features = layer.weight.shape[0]
+    module.W_o.weight = _take(module.W_o.weight, 1, module.num_heads, kept)
+    module.W_o.in_features = module.W_o.weight.shape[1]
+    module.num_heads = len(kept)
+
+
+def _take(parameter: Tensor, axis: int, num_heads: int, kept: list[int]) -> nn.Parameter:
+    parts = parameter.detach().chunk(num_heads, axis)
+    return nn.Parameter(torch.cat([parts[i] for i in kept], axis), parameter.requires_grad)
+
+
+def by_module(model: nn.Module, heads: Iterable[Head]) -> dict[str, list[int]]:
+    """Group heads by module; raise where the model lacks one."""
+    known = attentions(model)
+    numbers: dict[str, list[int]] = {name: [] for name in known}
+    for head in heads:
+        name, number = _named(head)
+        if name not in known:
+            raise ValueError(f"heads must be in one of the modules {list(known)}, got {name!r}")
+        if not 0 <= number < known[name].num_heads:
+            raise ValueError(f"heads of {name!r} must be from 0 to {known[name].num_heads - 1}, got {number}")
+        numbers[name].append(number)
+    return numbers
+
+
+def _named(head: object) -> tuple[str, int]:
+    if isinstance(head, tuple) and len(head) == 2 and isinstance(head[0], str) and isinstance(head[1], int):
+        return head[0], head[1]
+    raise TypeError(f"heads must be pairs of a module's name and a number, got {head!r}")
+
+
+def count_parameters(model: nn.Module) -> int:
+    """Return how many numbers a model learns."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def count_flops(function: Callable[..., Any], *arguments: Any, **options: Any) -> int:
+    """Return the floating-point operations of all matrix products in one call; two for a multiply-add."""
+    # Only the plain kernel is made of products that can be counted on every device.
+    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+        function(*arguments, **options)
+    return int(counter.get_total_flops())
