@@ -31,7 +31,9 @@ def build(source: Vocabulary, target: Vocabulary, arguments: argparse.Namespace)
     """The attention model of the course: one layer, both directions."""
     sizes = (arguments.hidden, arguments.hidden, arguments.layers)
     encoder = Seq2SeqEncoder(len(source), *sizes, bidirectional=True)
-    return EncoderDecoder(encoder, Seq2SeqAttentionDecoder(len(target), *sizes, initial_state=arguments.start))
+    return EncoderDecoder(
+        encoder, Seq2SeqAttentionDecoder(len(target), *sizes, initial_state=arguments.start)
+    )
 
 
 def evaluate(model: EncoderDecoder, pairs: list[Pair], source: Vocabulary, target: Vocabulary) -> Scores:

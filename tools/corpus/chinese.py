@@ -8,7 +8,10 @@ PLACES = {"on": "上面", "under": "下面"}
 
 def object_(meaning: Meaning, feature: str) -> list[Word]:
     noun = lexicon("nouns")[meaning.noun]
-    described = words(lexicon("adjectives")[meaning.adjective]["zh"], "adj") + words(noun["zh"], "noun")
+    adjective = lexicon("adjectives")[meaning.adjective]["zh"].split()
+    # 的 binds the adjective to the noun.
+    described = words(adjective[0], "adj") + words("".join(adjective[1:]), "adj", "noun")
+    described += words(noun["zh"], "noun")
     article = words(lexicon("determiners")[determiner(meaning)]["zh"], "det")
     if not article or (feature == "none" and meaning.determiner == "a"):
         return described
@@ -26,9 +29,9 @@ def thing(meaning: Meaning, feature: str) -> list[Word]:
 def predicate(meaning: Meaning, feature: str) -> list[Word]:
     """是 紅色 的, 很 大; with feature "not" (or after 非常) without 很."""
     found = lexicon("adjectives")[meaning.adjective]["zh_predicate"].split()
-    labels = {"是": ("is",), "很": ("is",), "的": ("adj", "is")}
     kept = [word for word in found if not (word == "很" and feature == "not")]
-    return [part for word in kept for part in words(word, *labels.get(word, ("adj",)))]
+    # Which of 是 … 的 and 很 stands for "is", the adjective decides.
+    return [part for word in kept for part in words(word, "adj", *(("is",) if word in "是很的" else ()))]
 
 
 SLOTS: Slots = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.corpus import chinese, english, french, turkish, vietnamese
-from tools.corpus.grammar import Meaning, Word, align, fill, lexicon, templates
+from tools.corpus.grammar import FOLDER, Meaning, Word, align, fill, lexicon, table, templates
 
 OUTPUT = Path(__file__).parents[2] / "mha_course" / "data" / "corpus.tsv"
 SPLIT_SIZES = {"train": 3000, "dev": 200, "test": 300}
@@ -98,7 +98,7 @@ def select() -> dict[str, list[Meaning]]:
 
 def phrases() -> list[dict[str, str]]:
     """The sentences written by hand, as patterns: one line each in ``phrases.tsv``."""
-    return list(lexicon("phrases").values())
+    return table(FOLDER / "phrases.tsv")
 
 
 def cells(source: list[Word], targets: dict[str, list[Word]]) -> list[str]:

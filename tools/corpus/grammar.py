@@ -40,11 +40,16 @@ Slot = Callable[[Meaning, str], list[Word]]
 Slots = dict[str, Slot]
 
 
+def table(path: Path) -> list[Entry]:
+    """The lines of a TSV file as dictionaries."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
 @cache
 def lexicon(name: str) -> dict[str, Entry]:
     """Entries of ``lexicon/NAME.tsv`` by their English word; "-" stands for nothing."""
-    with open(FOLDER / "lexicon" / f"{name}.tsv", encoding="utf-8", newline="") as file:
-        entries = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    entries = table(FOLDER / "lexicon" / f"{name}.tsv")
     cleaned = [{key: "" if value == "-" else value for key, value in entry.items()} for entry in entries]
     return {entry["en"]: entry for entry in cleaned}
 
