@@ -6,6 +6,7 @@ import json
 import os
 import re
 import tempfile
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -93,9 +94,13 @@ class Course:
             if fault := next(iter_validate(notebook), None):
                 raise fault
             notebook = rejoin_lines(notebook)
+            if twice := [
+                key for key, number in Counter(c["id"] for c in notebook.cells).items() if number > 1
+            ]:
+                raise ValueError(f"two cells have the id {twice[0]!r}")
         except FileNotFoundError:
             raise CourseError(f"{language} {stem}: there is no {path.relative_to(self.root)}") from None
-        except (ValueError, nbformat.ValidationError) as error:
+        except (ValueError, LookupError, AttributeError, nbformat.ValidationError) as error:
             reason = str(error).splitlines()[0]
             raise CourseError(
                 f"{language} {stem}: not a valid notebook ({reason}); mend it or take it from git"

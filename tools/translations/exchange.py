@@ -12,10 +12,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from .check import lint
 from .course import Course, CourseError, cells
+from .lint import differences, lint
 from .lock import Entry, cell_state, digest, read_lock, write_lock
-from .markup import skeleton
 
 HEADER = """\
 <!-- {stem}, {name}. For each cell: the English, then after "%%% {code}" the translation.
@@ -114,10 +113,9 @@ def passage_faults(
         yield "English has no such cell"
         return
     source = cell.source
-    yield from lint(course.languages[language], source, passage.text)
-    if passage.english == digest(source) and skeleton(source) != skeleton(passage.text):
-        missing, extra = skeleton(source) - skeleton(passage.text), skeleton(passage.text) - skeleton(source)
-        yield f"formulas, code or links differ from English: missing {list(missing)}, too many {list(extra)}"
+    yield from lint(course, language, source, passage.text)
+    if passage.english == digest(source):
+        yield from differences(source, passage.text)
 
 
 def difference(course: Course, language: str, stem: str, key: str) -> str:

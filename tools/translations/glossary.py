@@ -20,6 +20,12 @@ def terms(course: Course) -> tuple[dict[str, str], ...]:
     return rows(course.root, (course.root / "book/glossary.csv").read_text(encoding="utf-8"))
 
 
+def words(course: Course, language: str) -> set[str]:
+    """Every word of the language's terms: those that are also English may stand in a heading."""
+    texts = (f"{row.get(language)} {row.get(f'{language}_accepted')}" for row in terms(course))
+    return {word.lower() for text in texts for word in re.findall(r"\w+", text)}
+
+
 def missing_terms(course: Course, language: str, english: str, text: str) -> Iterator[str]:
     """Terms of the English cell whose agreed word, and every accepted one, the translation lacks."""
     prose, words = plain(english).lower(), fold(plain(text))

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -52,6 +53,11 @@ def skeleton(text: str) -> Counter[tuple[str, str]]:
         elif token.type in ("html_inline", "html_block"):
             parts += [("HTML tag", tag) for tag in re.findall(r"</?\w+", token.content)]
     return Counter(parts)
+
+
+def headings(text: str) -> set[str]:
+    found = PARSER.parse(text)
+    return {after.content for token, after in pairwise(found) if token.type == "heading_open"}
 
 
 def prose(text: str) -> list[list[Words]]:
