@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mha_course.attention import AdditiveAttention, DotProductAttention
-from mha_course.checks import check_dropout, check_lengths, check_size
-from mha_course.masking import attention_mask, clean_padding, length_mask
+from mha_course.checks import LENGTH_DTYPES, check_dropout, check_size
+from mha_course.masking import attention_mask, clean_padding
 
 HiddenState = Tensor | tuple[Tensor, Tensor]
 CELLS: dict[str, type[nn.GRU] | type[nn.LSTM]] = {"gru": nn.GRU, "lstm": nn.LSTM}
@@ -248,8 +248,8 @@ def run_packed(
     """
     batch, steps, _ = inputs.shape
     if valid_lens is not None:
-        check_lens("source_valid_lens", valid_lens, batch)
-        is_empty = ~length_mask(valid_lens, steps).any(-1)  # (batch,)
+        check_lens("source_valid_lens", valid_lens, batch, steps)
+        is_empty = valid_lens == 0  # (batch,)
     if batch == 0 or steps == 0:
         return empty_run(rnn, inputs)
     if valid_lens is None:
@@ -351,11 +351,17 @@ def check_target(tokens: Tensor, vocab_size: int, state: list[Any]) -> None:
         )
 
 
-def check_lens(name: str, lens: Tensor, batch: int) -> None:
-    """Raise unless `lens` are integers ``(batch,)``."""
-    check_lengths(lens)
+def check_lens(name: str, lens: Tensor, batch: int, steps: int) -> None:
+    """Raise unless `lens` are integers ``(batch,)`` in 0..`steps`."""
+    if not isinstance(lens, Tensor):
+        raise TypeError(f"{name} must be a tensor of integers, got {type(lens).__name__}")
+    if lens.dtype not in LENGTH_DTYPES:
+        raise TypeError(f"{name} must hold integers, got {lens.dtype}")
     if lens.shape != (batch,):
         raise ValueError(f"{name} must have shape ({batch},), got {tuple(lens.shape)}")
+    outside = lens[(lens < 0) | (lens > steps)]
+    if outside.numel():
+        raise ValueError(f"{name} must lie from 0 to {steps}, got {int(outside[0])}")
 
 
 def check_attention_fits(attention: nn.Module, num_hiddens: int) -> None:

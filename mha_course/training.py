@@ -11,9 +11,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from mha_course.checks import check_size
 from mha_course.corpus import Batch, Pair, Vocabulary, batches
 from mha_course.masking import length_mask
 from mha_course.seq2seq import check_lens
+
+NO_LABEL = torch.iinfo(torch.int64).min
 
 
 def seed_everything(seed: int) -> None:
@@ -62,10 +65,13 @@ def masked_loss(logits: Tensor, labels: Tensor, lens: Tensor) -> Tensor:
     batch, steps, vocab_size = logits.shape
     if labels.shape != (batch, steps):
         raise ValueError(f"labels must have shape ({batch}, {steps}), got {tuple(labels.shape)}")
-    check_lens("lens", lens, batch)
+    if labels.dtype != torch.int64:
+        raise TypeError(f"labels must be int64, got {labels.dtype}")
+    check_lens("lens", lens, batch, steps)
     counts = length_mask(lens, steps)  # (batch, steps)
     try:
-        total = F.cross_entropy(logits[counts], labels[counts], reduction="sum")
+        # Without NO_LABEL a label of -100 would be skipped in silence.
+        total = F.cross_entropy(logits[counts], labels[counts], reduction="sum", ignore_index=NO_LABEL)
     except IndexError as error:
         raise ValueError(f"labels must be in 0..{vocab_size - 1}") from error
     return total / counts.sum().clamp(min=1)
@@ -120,14 +126,12 @@ def fit(
     list of float
         The mean loss of each epoch, in nats a token.
     """
-    if epochs < 0:
-        raise ValueError(f"epochs must be at least 0, got {epochs}")
-    if not pairs:
-        raise ValueError("pairs must hold at least one pair, got none")
+    check_fit(pairs, epochs, learning_rate, clip)
     if device is not None:
         model.to(device)
     device = next(model.parameters()).device
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    was_training = model.training
     model.train()
     history: list[float] = []
     for epoch in range(epochs):
@@ -143,7 +147,19 @@ def fit(
             print(f"\repoch {epoch + 1}/{epochs}  loss {history[-1]:.3f} ", end="", file=sys.stderr)
     if progress:
         print(file=sys.stderr)
+    model.train(was_training)
     return history
+
+
+def check_fit(pairs: Sequence[Pair], epochs: int, learning_rate: float, clip: float) -> None:
+    """Raise unless there is something to train on and the numbers are in their ranges."""
+    if not pairs:
+        raise ValueError("pairs must hold at least one pair, got none")
+    check_size("epochs", epochs, least=0)
+    if not learning_rate >= 0:
+        raise ValueError(f"learning_rate must be a number of at least 0, got {learning_rate}")
+    if not clip > 0:
+        raise ValueError(f"clip must be above 0, got {clip}")
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:

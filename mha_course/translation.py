@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from mha_course.checks import check_size
 from mha_course.corpus import Batch, Pair, Vocabulary, batches
 from mha_course.metrics import Tokens, tokens_of
 from mha_course.seq2seq import AttentionDecoder, EncoderDecoder
@@ -50,22 +52,20 @@ def translate_all(
 
     The model is put into evaluation mode meanwhile.
     """
-    if max_steps < 1:
-        raise ValueError(f"max_steps must be at least 1, got {max_steps}")
+    check_size("max_steps", max_steps)
+    check_size("batch_size", batch_size)
     if isinstance(sentences, str):
         raise TypeError("sentences must be a sequence of sentences, got a string; translate takes one")
     rows = [Pair("", "", tuple(tokens_of(sentence)), (), ()) for sentence in sentences]
-    was_training = model.training
-    model.eval()
     translations: list[Translation] = []
-    for batch in batches(rows, source_vocabulary, target_vocabulary, batch_size):
-        ids, weights = decode(model, batch, target_vocabulary, max_steps)
-        for row, length in enumerate(batch.source_lens.tolist()):
-            source = [*rows[len(translations)].source, "<eos>"]
-            written = up_to(ids[row].tolist(), target_vocabulary.eos)
-            seen = None if weights is None else weights[row, ..., : len(written), :length]
-            translations.append(Translation(target_vocabulary.to_tokens(written), seen, source))
-    model.train(was_training)
+    with evaluating(model):
+        for batch in batches(rows, source_vocabulary, target_vocabulary, batch_size):
+            ids, weights = decode(model, batch, target_vocabulary, max_steps)
+            for row, length in enumerate(batch.source_lens.tolist()):
+                source = [*rows[len(translations)].source, "<eos>"]
+                written = up_to(ids[row].tolist(), target_vocabulary.eos)
+                seen = None if weights is None else weights[row, ..., : len(written), :length]
+                translations.append(Translation(target_vocabulary.to_tokens(written), seen, source))
     return translations
 
 
@@ -100,20 +100,32 @@ def forced_weights(
     Each is ``(target tokens, source positions)``, ``<eos>`` among the positions but not among the tokens, as
     `alignment_accuracy` expects; for a Transformer ``(layers, heads, target tokens, source positions)``.
     """
-    if not isinstance(model.decoder, AttentionDecoder):
-        raise TypeError(f"model must have an AttentionDecoder, got {type(model.decoder).__name__}")
+    decoder = getattr(model, "decoder", model)
+    if not isinstance(decoder, AttentionDecoder):
+        raise TypeError(f"model must have an AttentionDecoder, got {type(decoder).__name__}")
     device = next(model.parameters()).device
+    result: list[Tensor] = []
+    with evaluating(model):
+        for batch in batches(pairs, source_vocabulary, target_vocabulary, batch_size):
+            source, source_lens, target, target_lens = to_device(batch, device)
+            model(source, shift_right(target, target_vocabulary.bos), source_lens)
+            weights = decoder.attention_weights  # (batch, ..., target steps, source steps)
+            sizes = zip(target_lens.tolist(), source_lens.tolist(), strict=True)
+            result += [weights[row, ..., : steps - 1, :length] for row, (steps, length) in enumerate(sizes)]
+    return result
+
+
+@contextmanager
+def evaluating(model: EncoderDecoder) -> Iterator[None]:
+    """Put a model into evaluation mode, and after the block into the mode it was in."""
+    if not isinstance(model, EncoderDecoder):
+        raise TypeError(f"model must be an EncoderDecoder, got {type(model).__name__}")
     was_training = model.training
     model.eval()
-    result: list[Tensor] = []
-    for batch in batches(pairs, source_vocabulary, target_vocabulary, batch_size):
-        source, source_lens, target, target_lens = to_device(batch, device)
-        model(source, shift_right(target, target_vocabulary.bos), source_lens)
-        weights = model.decoder.attention_weights  # (batch, ..., target steps, source steps)
-        sizes = zip(target_lens.tolist(), source_lens.tolist(), strict=True)
-        result += [weights[row, ..., : steps - 1, :length] for row, (steps, length) in enumerate(sizes)]
-    model.train(was_training)
-    return result
+    try:
+        yield
+    finally:
+        model.train(was_training)
 
 
 def up_to(ids: list[int], end: int) -> list[int]:

@@ -1,0 +1,291 @@
+"""Loss over padding, clipping, teacher forcing, repeatability, and that a model learns."""
+
+import math
+import os
+import random
+
+import pytest
+import torch
+from torch import nn
+
+from mha_course.corpus import Pair, Vocabulary, batches
+from mha_course.metrics import exact_match
+from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
+from mha_course.training import fit, masked_loss, seed_everything, shift_right, training_step, try_gpu
+from mha_course.translation import translate_all
+
+
+def reversal(count=40, seed=0):
+    """Pairs whose target is the source in capitals, backwards."""
+    draw = random.Random(seed)
+    sources = [tuple(draw.choice("abcde") for _ in range(draw.randint(1, 4))) for _ in range(count)]
+    return [
+        Pair(str(i), "reversal", source, tuple(token.upper() for token in reversed(source)),
+             tuple((position,) for position in reversed(range(len(source)))))
+        for i, source in enumerate(sources)
+    ]  # fmt: skip
+
+
+PAIRS = reversal()
+SOURCE, TARGET = Vocabulary(p.source for p in PAIRS), Vocabulary(p.target for p in PAIRS)
+
+
+def small_model(seed=0, dropout=0.0, decoder=Seq2SeqAttentionDecoder):
+    seed_everything(seed)
+    encoder = Seq2SeqEncoder(len(SOURCE), 16, 16, 1, dropout, bidirectional=True)
+    return EncoderDecoder(encoder, decoder(len(TARGET), 16, 16, 1, dropout))
+
+
+def train(model, **options):
+    return fit(model, PAIRS, SOURCE, TARGET, **{"epochs": 3, "batch_size": 8, "progress": False, **options})
+
+
+# ---- loss
+
+
+def test_loss_is_the_mean_over_valid_tokens_counted_by_hand():
+    probabilities = torch.tensor([[[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.1, 0.9], [0.6, 0.4]]])
+    labels, lens = torch.tensor([[0, 1, 1], [1, 0, 0]]), torch.tensor([2, 1])
+    expected = -(math.log(0.5) + math.log(0.1) + math.log(0.7)) / 3
+    assert masked_loss(probabilities.log(), labels, lens).item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_loss_without_padding_is_cross_entropy():
+    torch.manual_seed(0)
+    logits, labels = torch.randn(3, 4, 5).double(), torch.randint(5, (3, 4))
+    expected = nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+    torch.testing.assert_close(masked_loss(logits, labels, torch.full((3,), 4)), expected)
+
+
+@pytest.mark.parametrize("filler", [0.0, 1e30, float("inf"), float("-inf"), float("nan")])
+def test_what_stands_at_pads_reaches_neither_loss_nor_gradient(filler):
+    torch.manual_seed(0)
+    labels, lens = torch.randint(5, (3, 4)), torch.tensor([2, 4, 0])
+    valid = torch.arange(4) < lens[:, None]
+    clean = torch.randn(3, 4, 5).double().requires_grad_()
+    expected = masked_loss(clean, labels, lens)
+    expected.backward()
+    dirty = clean.detach().masked_fill(~valid[..., None], filler).requires_grad_()
+    loss = masked_loss(dirty, labels.masked_fill(~valid, -7), lens)
+    loss.backward()
+    assert torch.equal(loss, expected) and torch.equal(dirty.grad, clean.grad)
+    assert not dirty.grad[~valid].any() and dirty.grad[valid].any()
+
+
+def test_appended_padding_changes_no_loss():
+    torch.manual_seed(0)
+    logits, labels, lens = torch.randn(3, 4, 5).double(), torch.randint(5, (3, 4)), torch.tensor([2, 4, 1])
+    longer = torch.cat((logits, torch.randn(3, 6, 5).double()), dim=1)
+    more = torch.cat((labels, torch.zeros(3, 6, dtype=torch.int64)), dim=1)
+    assert torch.equal(masked_loss(longer, more, lens), masked_loss(logits, labels, lens))
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5), (0, 4, 5), (3, 0, 5)])
+def test_a_batch_of_nothing_but_padding_costs_nothing_and_has_a_gradient_of_zero(shape):
+    logits = torch.full(shape, float("nan")).requires_grad_()
+    lens = torch.zeros(shape[0], dtype=torch.int64)
+    loss = masked_loss(logits, torch.zeros(shape[:2], dtype=torch.int64), lens)
+    loss.backward()
+    assert loss.item() == 0 and not logits.grad.any()
+
+
+def test_half_precision_logits_have_a_finite_loss():
+    logits = torch.full((2, 3, 5), 30000.0, dtype=torch.float16)
+    assert masked_loss(logits, torch.zeros(2, 3, dtype=torch.int64), torch.tensor([3, 2])).isfinite()
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"logits": torch.randn(3, 4)}, ValueError, r"logits must have shape .* got \(3, 4\)"),
+        ({"labels": torch.zeros(3, 5, dtype=torch.int64)}, ValueError, r"labels .* \(3, 4\), got \(3, 5\)"),
+        ({"labels": torch.zeros(3, 4)}, TypeError, "labels must be int64, got torch.float32"),
+        ({"labels": torch.full((3, 4), 5)}, ValueError, r"labels must be in 0\.\.4"),
+        ({"labels": torch.full((3, 4), -1)}, ValueError, r"labels must be in 0\.\.4"),
+        ({"labels": torch.full((3, 4), -100)}, ValueError, r"labels must be in 0\.\.4"),
+        ({"lens": torch.tensor([1, 2])}, ValueError, r"lens must have shape \(3,\), got \(2,\)"),
+        ({"lens": torch.tensor([1, 2, 5])}, ValueError, "lens must lie from 0 to 4, got 5"),
+        ({"lens": torch.tensor([1, 2, -1])}, ValueError, "lens must lie from 0 to 4, got -1"),
+        ({"lens": torch.ones(3)}, TypeError, "lens must hold integers, got torch.float32"),
+        ({"lens": [1, 2, 3]}, TypeError, "lens must be a tensor of integers, got list"),
+    ],
+)
+def test_wrong_arguments_of_the_loss_are_named(change, error, message):
+    arguments = {
+        "logits": torch.randn(3, 4, 5),
+        "labels": torch.zeros(3, 4, dtype=torch.int64),
+        "lens": torch.tensor([4, 2, 1]),
+    }
+    with pytest.raises(error, match=message):
+        masked_loss(**{**arguments, **change})
+
+
+# ---- one step
+
+
+def test_teacher_forcing_feeds_bos_and_all_but_the_last_token():
+    target = torch.tensor([[5, 6, 2], [7, 2, 0]])
+    assert shift_right(target, 1).tolist() == [[1, 5, 6], [1, 7, 2]]
+    assert target.tolist() == [[5, 6, 2], [7, 2, 0]]
+
+
+def test_gradients_are_clipped_to_the_given_length():
+    """With plain gradient descent at rate 1 the parameters move by the clipped gradient."""
+    batch = batches(PAIRS, SOURCE, TARGET, 8)[0]
+    for clip in (1e-3, 1e9):
+        model = small_model()
+        before = torch.cat([p.detach().flatten().clone() for p in model.parameters()])
+        training_step(model, torch.optim.SGD(model.parameters(), lr=1.0), batch, TARGET.bos, clip)
+        moved = (torch.cat([p.detach().flatten() for p in model.parameters()]) - before).norm().item()
+        assert moved == pytest.approx(1e-3, rel=1e-2) if clip == 1e-3 else moved > 0.1
+
+
+def test_a_step_starts_from_gradients_of_zero():
+    batch, moved = batches(PAIRS, SOURCE, TARGET, 8)[0], []
+    for stale in (None, 1.0):
+        model = small_model()
+        if stale is not None:
+            for p in model.parameters():
+                p.grad = torch.full_like(p, stale)
+        training_step(model, torch.optim.SGD(model.parameters(), lr=0.1), batch, TARGET.bos, 1.0)
+        moved.append([p.detach().clone() for p in model.parameters()])
+    assert all(torch.equal(a, b) for a, b in zip(*moved, strict=True))
+
+
+# ---- fit
+
+
+@pytest.mark.parametrize("decoder", [Seq2SeqDecoder, Seq2SeqAttentionDecoder])
+def test_a_model_learns_what_it_is_shown(decoder):
+    model = small_model(decoder=decoder)
+    history = train(model, epochs=30, learning_rate=0.02)
+    assert len(history) == 30 and history[-1] < 0.3 * history[0]
+    written = translate_all(model, [p.source for p in PAIRS], SOURCE, TARGET)
+    assert exact_match([t.tokens for t in written], [p.target for p in PAIRS]) >= 0.9
+
+
+def test_the_first_loss_is_that_of_guessing():
+    first = train(small_model(), epochs=1, learning_rate=0.0)[0]
+    assert first == pytest.approx(math.log(len(TARGET)), rel=0.15)
+
+
+def test_the_loss_of_an_epoch_weighs_every_token_alike():
+    """At learning rate 0 the mean over batches must be the mean over all tokens, whatever the batch size."""
+    losses = [train(small_model(), epochs=1, learning_rate=0.0, batch_size=size)[0] for size in (1, 7, 40)]
+    assert losses == pytest.approx([losses[0]] * 3, rel=1e-5)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_the_same_seed_gives_the_same_bits(dropout):
+    models = [small_model(3, dropout) for _ in range(2)]
+    seed_everything(3)
+    first = train(models[0], seed=5)
+    seed_everything(3)
+    assert train(models[1], seed=5) == first
+    pairs = zip(models[0].parameters(), models[1].parameters(), strict=True)
+    assert all(torch.equal(a, b) for a, b in pairs)
+
+
+def test_another_seed_gives_another_order_of_batches():
+    assert train(small_model(), seed=0) != train(small_model(), seed=1)
+
+
+def test_epochs_differ_in_their_batches_and_seeds_share_no_epoch():
+    orders = set()
+    for seed in (0, 1, 2):
+        seen = []
+        model = small_model()
+        model.encoder.register_forward_pre_hook(lambda _, given, seen=seen: seen.append(given[0].tolist()))
+        train(model, seed=seed, epochs=3)
+        per_epoch = len(seen) // 3
+        orders |= {str(seen[e * per_epoch : (e + 1) * per_epoch]) for e in range(3)}
+    assert len(orders) == 9
+
+
+def test_fit_trains_in_training_mode_and_restores_the_mode_it_found():
+    model, modes = small_model(), []
+    model.decoder.register_forward_hook(lambda module, *_: modes.append(module.training))
+    for training in (True, False):
+        model.train(training)
+        train(model, epochs=1)
+        assert model.training == training
+    assert all(modes)
+
+
+def test_no_epoch_changes_nothing():
+    model = small_model()
+    before = [p.detach().clone() for p in model.parameters()]
+    assert train(model, epochs=0) == []
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), before, strict=True))
+
+
+def test_progress_goes_to_stderr_and_only_when_asked_for(capfd):
+    train(small_model(), epochs=1)
+    assert capfd.readouterr() == ("", "")
+    train(small_model(), epochs=2, progress=True)
+    out, err = capfd.readouterr()
+    assert out == "" and "2/2" in err
+
+
+def test_unknown_words_are_trained_as_unk():
+    unknown = [Pair("x", "x", ("zzz",), ("QQQ",), ((0,),))]
+    history = fit(small_model(), unknown, SOURCE, TARGET, epochs=60, learning_rate=0.05, progress=False)
+    assert history[-1] < 0.1 * history[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"epochs": -1}, ValueError, "epochs must be at least 0, got -1"),
+        ({"epochs": 2.5}, TypeError, "epochs must be an integer, got 2.5"),
+        ({"batch_size": 0}, ValueError, "batch_size must be at least 1, got 0"),
+        ({"learning_rate": -0.1}, ValueError, r"learning_rate must .* at least 0, got -0.1"),
+        ({"learning_rate": float("nan")}, ValueError, r"learning_rate must .* at least 0, got nan"),
+        ({"clip": 0}, ValueError, "clip must be above 0, got 0"),
+    ],
+)
+def test_wrong_arguments_of_fit_are_named(change, error, message):
+    with pytest.raises(error, match=message):
+        train(small_model(), **change)
+
+
+def test_no_pairs_are_refused():
+    with pytest.raises(ValueError, match="pairs must hold at least one pair, got none"):
+        fit(small_model(), [], SOURCE, TARGET)
+
+
+# ---- seeds and devices
+
+
+def test_seed_everything_repeats_python_and_torch():
+    draws = []
+    for _ in range(2):
+        seed_everything(7)
+        draws.append((random.random(), torch.rand(3).tolist(), torch.randperm(5).tolist()))
+    assert draws[0] == draws[1]
+    seed_everything(8)
+    assert random.random() != draws[0][0]
+
+
+def test_seed_everything_asks_gpus_for_exact_and_repeatable_products(monkeypatch):
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark = False, True
+    seed_everything(0)
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:2"
+    assert not torch.backends.cuda.matmul.allow_tf32 and not torch.backends.cudnn.allow_tf32
+    assert torch.backends.cudnn.deterministic and not torch.backends.cudnn.benchmark
+
+
+def test_try_gpu_takes_a_gpu_where_there_is_one():
+    assert try_gpu().type == ("cuda" if torch.cuda.is_available() else "cpu")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_trains_like_the_cpu_and_repeats_its_bits():
+    cpu, gpus = small_model(), [small_model() for _ in range(2)]
+    expected = train(cpu)
+    histories = [train(gpu, device=try_gpu()) for gpu in gpus]
+    assert histories[0] == histories[1]
+    assert all(torch.equal(a, b) for a, b in zip(gpus[0].parameters(), gpus[1].parameters(), strict=True))
+    assert histories[0] == pytest.approx(expected, rel=1e-3)
