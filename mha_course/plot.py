@@ -131,6 +131,7 @@ def show_heads(
     titles = [str(head) for head in range(heads)] if titles is None else titles
     if len(titles) != heads:
         raise ValueError(f"titles must be one for each head, {heads}, got {len(titles)}")
+    queries, keys = check_labels("queries", queries, rows), check_labels("keys", keys, columns)
     across = min(heads, MAX_COLUMNS)
     down = -(-heads // across)
     figure, axes = plt.subplots(
@@ -173,20 +174,32 @@ def show_alignment(
     """
     weights = check_matrices("weights", weights, (2,))
     rows, columns = weights.shape
-    source, target = tokens_of(source), tokens_of(target)
-    if len(source) == columns - 1:
-        source = [*source, "<eos>"]
-    if alignment is not None and len(alignment) != rows:
-        raise ValueError(f"alignment must have one entry for each target token, {rows}, got {len(alignment)}")
+    ending = ["<eos>"] if len(tokens_of(source)) == columns - 1 else []
+    source_names = check_labels("source", [*tokens_of(source), *ending], columns)
+    target_names = check_labels("target", target, rows)
+    dots = gold_dots(alignment, rows, columns)
     if ax is None:
         _, ax = plt.subplots(figsize=grid_size(1, 1, rows, columns), layout="constrained", facecolor="white")
     draw(ax, weights, 0.0, 1.0, WEIGHTS)
-    label(ax, source, target)
-    dots = [(key, query) for query, gold in enumerate(alignment or ()) for key in gold]
+    label(ax, source_names, target_names)
     if dots:
         x, y = zip(*dots, strict=True)
         ax.scatter(x, y, s=45, color=GOLD, edgecolors="white", linewidths=1.0, zorder=3)
     return ax
+
+
+def gold_dots(
+    alignment: Sequence[Sequence[int]] | None, rows: int, columns: int
+) -> list[tuple[int, int]]:
+    """Return a dot ``(column, row)`` for each gold position; raise unless all lie within the picture."""
+    if alignment is None:
+        return []
+    if len(alignment) != rows:
+        raise ValueError(f"alignment must have one entry for each target token, {rows}, got {len(alignment)}")
+    for position in (position for gold in alignment for position in gold):
+        if not 0 <= position < columns:
+            raise ValueError(f"alignment must hold source positions in 0..{columns - 1}, got {position}")
+    return [(position, row) for row, gold in enumerate(alignment) for position in gold]
 
 
 def draw(ax: Axes, matrix: Tensor, low: float, high: float, cmap: str) -> AxesImage:
@@ -194,17 +207,16 @@ def draw(ax: Axes, matrix: Tensor, low: float, high: float, cmap: str) -> AxesIm
     ax.tick_params(labelsize=FONT_SIZE)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True))
-    return ax.imshow(matrix, cmap=cmap, vmin=low, vmax=high, aspect="equal")
+    return ax.imshow(matrix.numpy(), cmap=cmap, vmin=low, vmax=high, aspect="equal")
 
 
-def label(ax: Axes, columns: Tokens | None, rows: Tokens | None) -> None:
+def label(ax: Axes, columns: Sequence[str] | None, rows: Sequence[str] | None) -> None:
     """Write tokens under the columns and beside the rows."""
-    height, width = ax.images[0].get_size()
     if columns is not None:
-        names = check_labels("keys", tokens_of(columns), width)
-        use_font_for(ax.set_xticks(range(width), names, rotation=60, ha="right", rotation_mode="anchor"))
+        positions = range(len(columns))
+        use_font_for(ax.set_xticks(positions, columns, rotation=60, ha="right", rotation_mode="anchor"))
     if rows is not None:
-        use_font_for(ax.set_yticks(range(height), check_labels("queries", tokens_of(rows), height)))
+        use_font_for(ax.set_yticks(range(len(rows)), rows))
 
 
 def use_font_for(ticks: Iterable[Any]) -> None:
@@ -260,8 +272,11 @@ def check_matrices(name: str, matrices: Tensor, dims: tuple[int, ...]) -> Tensor
     return matrices.detach().to("cpu", torch.float32)
 
 
-def check_labels(name: str, tokens: Sequence[str], size: int) -> list[str]:
-    """Return the tokens; raise unless there are as many as positions."""
-    if len(tokens) != size:
-        raise ValueError(f"{name} must be as many as positions, {size}, got {len(tokens)}")
-    return list(tokens)
+def check_labels(name: str, tokens: Tokens | None, size: int) -> list[str] | None:
+    """Return the tokens, if any; raise unless there are as many as positions."""
+    if tokens is None:
+        return None
+    labels = tokens_of(tokens)
+    if len(labels) != size:
+        raise ValueError(f"{name} must be as many as positions, {size}, got {len(labels)}")
+    return labels

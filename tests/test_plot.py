@@ -1,0 +1,236 @@
+"""Pictures: what is drawn is what was given, labels fit, fonts are changed only where they must be."""
+
+import warnings
+from xml.etree import ElementTree
+
+import matplotlib
+import pytest
+import torch
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+from mha_course import plot
+from mha_course.plot import diagram, font_family, show_alignment, show_heads, show_heatmaps
+
+SOURCE = ["the", "red", "house", "is", "big", "."]
+TARGET = ["la", "maison", "rouge", "est", "grande", "."]
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    plt.close("all")
+
+
+def weights(*shape):
+    torch.manual_seed(0)
+    return torch.rand(*shape).softmax(-1)
+
+
+def drawn(ax):
+    return torch.tensor(ax.images[0].get_array())
+
+
+def texts(ticks):
+    return [tick.get_text() for tick in ticks]
+
+
+def fits_a_page(ax):
+    """At most 7 inches wide, white, and no text below 9 points."""
+    figure = ax.figure
+    figure.canvas.draw()
+    words = [t for a in figure.axes for t in [*a.get_xticklabels(), *a.get_yticklabels(), a.title]]
+    sizes = [word.get_fontsize() for word in words]
+    white = matplotlib.colors.to_rgba("white")
+    return figure.get_size_inches()[0] <= 7 and min(sizes) >= 9 and figure.get_facecolor() == white
+
+
+# ---- heat-maps
+
+
+def test_heatmaps_show_each_matrix_in_its_place_and_one_scale():
+    matrices = weights(2, 3, 4, 5)
+    axes = show_heatmaps(matrices, "k", "q", titles=["a", "b", "c"])
+    assert axes.shape == (2, 3) and all(isinstance(ax, Axes) for ax in axes.flat)
+    for row in range(2):
+        for column in range(3):
+            assert torch.equal(drawn(axes[row, column]), matrices[row, column])
+            assert axes[row, column].images[0].get_clim() == (0.0, matrices.max().item())
+    assert [ax.get_title() for ax in axes[0]] == ["a", "b", "c"]
+    assert [ax.get_xlabel() for ax in axes[:, 0]] == ["", "k"]
+    assert [ax.get_ylabel() for ax in axes[0]] == ["q", "", ""]
+    assert fits_a_page(axes[0, 0])
+
+
+@pytest.mark.parametrize(("shape", "grid"), [((4, 5), (1, 1)), ((3, 4, 5), (1, 3)), ((2, 3, 4, 5), (2, 3))])
+def test_fewer_axes_make_smaller_grids(shape, grid):
+    axes = show_heatmaps(weights(*shape))
+    assert axes.shape == grid
+    assert torch.equal(drawn(axes[-1, -1]), weights(*shape).reshape(-1, 4, 5)[-1])
+
+
+def test_equal_weights_are_not_drawn_as_nothing():
+    low, high = show_heatmaps(torch.full((3, 3), 1 / 3))[0, 0].images[0].get_clim()
+    assert low == 0 and high == pytest.approx(1 / 3)
+
+
+def test_negative_scores_widen_the_scale():
+    assert show_heatmaps(torch.tensor([[-2.0, 1.0]]))[0, 0].images[0].get_clim() == (-2, 1)
+
+
+def test_positions_are_whole_numbers():
+    ax = show_heatmaps(weights(3, 3))[0, 0]
+    assert all(position == int(position) for position in [*ax.get_xticks(), *ax.get_yticks()])
+
+
+def test_tensors_of_a_graph_in_any_precision_are_drawn_and_left_as_they_are():
+    for dtype in (torch.float64, torch.float16, torch.bfloat16, torch.bool):
+        matrix = torch.eye(3, dtype=dtype)
+        if dtype.is_floating_point:
+            matrix.requires_grad_()
+        assert torch.equal(drawn(show_heatmaps(matrix)[0, 0]), torch.eye(3))
+        assert matrix.dtype == dtype
+
+
+# ---- heads
+
+
+@pytest.mark.parametrize("heads", [1, 2, 4, 5, 8])
+def test_every_head_has_its_picture_at_most_four_a_row(heads):
+    given = weights(heads, 6, 6)
+    axes = show_heads(given, TARGET, SOURCE)
+    assert axes.shape == (heads,)
+    for head in range(heads):
+        assert torch.equal(drawn(axes[head]), given[head])
+        assert axes[head].images[0].get_clim() == (0, 1)
+        assert axes[head].get_title() == str(head)
+    assert texts(axes[0].get_yticklabels()) == TARGET
+    assert len({round(ax.get_position().x0, 3) for ax in axes}) == min(heads, 4)
+    assert fits_a_page(axes[0])
+
+
+def test_the_lowest_picture_of_each_column_has_its_tokens_written():
+    axes = show_heads(weights(5, 6, 6), TARGET, SOURCE)
+    axes[0].figure.canvas.draw()
+    written = [any(tick.label1.get_visible() for tick in ax.xaxis.get_major_ticks()) for ax in axes]
+    assert written == [False, True, True, True, True]
+    assert all(texts(ax.get_xticklabels()) == SOURCE for ax in axes[1:])
+
+
+def test_heads_without_tokens_are_numbered_and_titles_can_be_given():
+    axes = show_heads(weights(2, 3, 3), titles=["x", "y"])
+    assert [ax.get_title() for ax in axes] == ["x", "y"]
+    assert all(position == int(position) for position in axes[0].get_xticks())
+
+
+# ---- alignments
+
+
+def test_gold_dots_stand_where_the_gold_alignment_is():
+    given = weights(6, 6)
+    ax = show_alignment(given, SOURCE, TARGET, [(0,), (2,), (1,), (3,), (), (4, 5)])
+    assert torch.equal(drawn(ax), given)
+    dots = {tuple(map(int, xy)) for xy in ax.collections[0].get_offsets()}
+    assert dots == {(0, 0), (2, 1), (1, 2), (3, 3), (4, 5), (5, 5)}
+    assert texts(ax.get_xticklabels()) == SOURCE and texts(ax.get_yticklabels()) == TARGET
+    assert fits_a_page(ax)
+
+
+def test_without_gold_there_are_no_dots():
+    assert not show_alignment(weights(6, 6), SOURCE, TARGET).collections
+    assert not show_alignment(weights(6, 6), SOURCE, TARGET, [()] * 6).collections
+
+
+def test_one_position_more_than_the_source_is_labelled_eos():
+    ax = show_alignment(weights(6, 7), " ".join(SOURCE), " ".join(TARGET))
+    assert texts(ax.get_xticklabels()) == [*SOURCE, "<eos>"]
+
+
+def test_an_alignment_can_be_drawn_into_given_axes():
+    _, axes = plt.subplots(1, 2)
+    assert show_alignment(weights(6, 6), SOURCE, TARGET, ax=axes[1]) is axes[1]
+    assert not axes[0].images
+
+
+# ---- fonts
+
+
+def test_letters_of_english_french_turkish_and_vietnamese_keep_the_usual_font():
+    assert font_family("abc çéœ ğıİşü ơưạếữđ <eos> ₜ→") is None
+
+
+def wide_font():
+    installed = {entry.name for entry in font_manager.fontManager.ttflist}
+    return next((name for name in plot.WIDE_FONTS if name in installed), None)
+
+
+@pytest.mark.skipif(wide_font() is None, reason="needs a font with Chinese characters")
+def test_chinese_tokens_get_a_font_that_has_them_and_only_they_do():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax = show_alignment(weights(3, 6), SOURCE, ["這", "間", "房子"])
+        ax.figure.canvas.draw()
+    assert wide_font() in ax.get_yticklabels()[0].get_fontfamily()
+    assert wide_font() not in ax.get_xticklabels()[0].get_fontfamily()
+
+
+def test_characters_that_no_font_has_are_named_with_what_to_install(monkeypatch):
+    monkeypatch.setattr(plot, "WIDE_FONTS", ("No Such Font TC", "Nor This"))
+    with pytest.warns(UserWarning, match="no font found for 子房; install one of No Such Font TC, Nor This"):
+        assert font_family("a 房子") is None
+
+
+# ---- diagrams
+
+
+def test_every_drawing_of_the_package_is_found_and_is_svg():
+    with pytest.raises(ValueError, match=r"name must be one of .*, got 'nothing'") as error:
+        diagram("nothing")
+    names = str(error.value).removeprefix("name must be one of ").split(", got ")[0].split(", ")
+    assert len(names) >= 1
+    for name in names:
+        svg = diagram(name)._repr_svg_()
+        assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
+        assert svg == diagram(name).svg
+
+
+@pytest.mark.parametrize("name", ["../corpus", "bahdanau.svg", "", 3])
+def test_only_names_of_drawings_are_read(name):
+    with pytest.raises(ValueError, match="name must be one of"):
+        diagram(name)
+
+
+def test_colours_of_query_key_value_and_output_differ():
+    colours = {plot.QUERY, plot.KEY, plot.VALUE, plot.OUTPUT}
+    assert colours == {"#0072B2", "#D55E00", "#009E73", "#CC79A7"}
+
+
+# ---- wrong arguments
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: show_heatmaps([[1.0]]), TypeError, "matrices must be a tensor, got list"),
+        (lambda: show_heatmaps(torch.ones(3)), ValueError, r"matrices must have 2 or 3 .* got \(3,\)"),
+        (lambda: show_heatmaps(torch.ones(0, 3)), ValueError, r"none of size 0, got \(0, 3\)"),
+        (lambda: show_heatmaps(weights(2, 3, 3), titles=["a"]), ValueError, "titles must be .*, 2, got 1"),
+        (lambda: show_heads(weights(3, 3)), ValueError, r"weights must have 3 axes.* got \(3, 3\)"),
+        (lambda: show_heads(weights(2, 3, 3), "a b"), ValueError, "queries must be as many .*, 3, got 2"),
+        (lambda: show_heads(weights(2, 3, 3), None, "a"), ValueError, "keys must be as many .*, 3, got 1"),
+        (lambda: show_heads(weights(2, 3, 3), titles=["a"]), ValueError, "titles must be .*, 2, got 1"),
+        (lambda: show_alignment(weights(1, 6, 6), SOURCE, TARGET), ValueError, "weights must have 2 axes"),
+        (lambda: show_alignment(weights(6, 8), SOURCE, TARGET), ValueError, "source must be .*, 8, got 6"),
+        (lambda: show_alignment(weights(5, 6), SOURCE, TARGET), ValueError, "target must be .*, 5, got 6"),
+        (lambda: show_alignment(weights(6, 6), SOURCE, TARGET, [()]), ValueError, r"alignment .*, 6, got 1"),
+        (lambda: show_alignment(weights(6, 6), SOURCE, TARGET, [(6,)] * 6), ValueError,
+         "alignment must hold source positions in 0..5, got 6"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_named_and_leave_no_figure(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+    assert not plt.get_fignums()
