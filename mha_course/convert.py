@@ -122,11 +122,12 @@ def to_d2l(
     heads = getattr(attention, "num_heads", None)
     if heads != getattr(module, "num_heads", None):
         raise ValueError(f"module must have num_heads {heads}, got {getattr(module, 'num_heads', None)}")
-    module_dropout: Any = module
-    if heads is not None:
-        module_dropout = module_dropout.attention
-    module_dropout.dropout.p = attention.dropout.p
-    return fill(module, attention.state_dict(), attention)
+    dropout: Any = getattr(getattr(module, "attention", module), "dropout", None)
+    if not isinstance(dropout, nn.Dropout):
+        raise TypeError(f"module must be one of D2L's attention classes, got {type(module).__name__}")
+    fill(module, attention.state_dict(), attention)
+    dropout.p = attention.dropout.p
+    return module
 
 
 def from_annotated(module: nn.Module) -> MultiHeadAttention:
@@ -162,9 +163,10 @@ def to_annotated(attention: MultiHeadAttention, module: nn.Module) -> nn.Module:
     target: Any = module
     if target.h != attention.num_heads:
         raise ValueError(f"module must have h = {attention.num_heads} heads, got {target.h}")
-    target.dropout.p = attention.dropout.p
     state = attention.state_dict()
-    return fill(module, {renamed(name, to_annotated=True): state[name] for name in state}, attention)
+    fill(module, {renamed(name, to_annotated=True): state[name] for name in state}, attention)
+    target.dropout.p = attention.dropout.p
+    return module
 
 
 def fill(target: Target, weights: Weights, source: nn.Module) -> Target:

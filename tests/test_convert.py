@@ -1,0 +1,238 @@
+"""Weights carried over give the same numbers, in every direction."""
+
+import pytest
+import torch
+from references import EagerAttention, MultiHeadedAttention, import_d2l
+from tolerance import assert_close
+from torch import nn
+
+from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
+from mha_course.convert import from_annotated, from_d2l, from_torch, to_annotated, to_d2l, to_torch
+from mha_course.heads import Head, prune_heads
+from mha_course.masking import length_mask
+
+HIDDENS, HEADS = 12, 3
+LENS = torch.tensor([4, 2])
+SIZES = [(HIDDENS, HIDDENS, HIDDENS), (HIDDENS, 7, 5)]
+ODD_SIZES = [(HIDDENS, HIDDENS, HIDDENS), (4, 7, 5)]
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(0)
+
+
+def inputs(sizes):
+    shapes = zip((3, 5, 5), sizes, strict=True)
+    return [torch.randn(2, number, size, dtype=torch.float64) for number, size in shapes]
+
+
+def ours(sizes, bias, dropout=0.25):
+    size = {"query_size": sizes[0], "key_size": sizes[1], "value_size": sizes[2]}
+    return randomised(MultiHeadAttention(HIDDENS, HEADS, dropout, bias, **size))
+
+
+def randomised(module):
+    """In float64, in evaluation mode, with biases that are not 0."""
+    module = module.double().eval()
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.normal_()
+    return module
+
+
+def assert_same_weights(one, other):
+    assert set(one.state_dict()) == set(other.state_dict())
+    for name, weight in one.state_dict().items():
+        assert torch.equal(weight, other.state_dict()[name]), name
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("bias", [False, True])
+def test_to_torch_and_back(sizes, bias):
+    attention, given = ours(sizes, bias), inputs(sizes)
+    theirs = to_torch(attention)
+    expected, expected_weights = attention(*given, LENS, need_weights=True)
+    output, weights = theirs(*given, key_padding_mask=~length_mask(LENS, 5), average_attn_weights=False)
+    assert_close(output, expected)
+    assert_close(weights, expected_weights)
+    assert theirs.dropout == 0.25
+    assert not theirs.training
+    assert_same_weights(from_torch(theirs), attention)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_from_torch(sizes, bias, batch_first):
+    theirs = randomised(
+        nn.MultiheadAttention(
+            HIDDENS, HEADS, 0.25, bias, kdim=sizes[1], vdim=sizes[2], batch_first=batch_first
+        )
+    )
+    given = inputs(sizes)
+    attention = from_torch(theirs)
+    theirs_given = given if batch_first else [X.transpose(0, 1) for X in given]
+    expected, expected_weights = theirs(
+        *theirs_given, key_padding_mask=~length_mask(LENS, 5), average_attn_weights=False
+    )
+    output, weights = attention(*given, LENS, need_weights=True)
+    assert_close(output, expected if batch_first else expected.transpose(0, 1))
+    assert_close(weights, expected_weights)
+    assert attention.dropout.p == 0.25
+    assert not attention.training
+
+
+def test_random_numbers_are_not_shared_memory():
+    attention = ours(SIZES[0], bias=True)
+    for converted in (to_torch(attention), from_torch(to_torch(attention))):
+        before = {name: weight.clone() for name, weight in converted.state_dict().items()}
+        with torch.no_grad():
+            for parameter in attention.parameters():
+                parameter.add_(1)
+        for name, weight in converted.state_dict().items():
+            assert torch.equal(weight, before[name])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+@pytest.mark.parametrize("training", [False, True])
+def test_type_and_mode_are_carried_over(dtype, training):
+    attention = MultiHeadAttention(HIDDENS, HEADS).to(dtype).train(training)
+    for converted in (to_torch(attention), from_torch(to_torch(attention))):
+        assert {parameter.dtype for parameter in converted.parameters()} == {dtype}
+        assert converted.training == training
+
+
+@pytest.mark.parametrize("sizes", ODD_SIZES)
+@pytest.mark.parametrize("bias", [False, True])
+def test_d2l_1_0_multi_head_in_both_directions(sizes, bias):
+    d2l = import_d2l()
+    given = inputs(sizes)
+    theirs = d2l.MultiHeadAttention(HIDDENS, HEADS, 0.25, bias=bias)
+    theirs(*(X.float() for X in given), LENS)  # lazy layers take their sizes
+    theirs = randomised(theirs)
+    attention = from_d2l(theirs)
+    expected = theirs(*given, LENS)
+    output, weights = attention(*given, LENS, need_weights=True)
+    assert_close(output, expected)
+    assert_close(weights.flatten(0, 1), theirs.attention.attention_weights)
+    assert attention.dropout.p == 0.25
+
+    attention = ours(sizes, bias)
+    for warm in (False, True):  # lazy layers, and layers that have met a batch
+        target = d2l.MultiHeadAttention(HIDDENS, HEADS, 0.5, bias=bias)
+        if warm:
+            target(*(X.float() for X in given), LENS)
+        target = to_d2l(attention, target)
+        assert_close(target(*given, LENS), attention(*given, LENS))
+        assert target.attention.dropout.p == 0.25
+        assert_same_weights(from_d2l(target), attention)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_d2l_0_17_multi_head_in_both_directions(bias):
+    theirs = randomised(EagerAttention(7, 4, 5, HIDDENS, HEADS, 0.25, bias))
+    attention = from_d2l(theirs)
+    assert_same_weights(attention, theirs)
+    assert (attention.W_q.in_features, attention.W_k.in_features, attention.W_v.in_features) == (4, 7, 5)
+    assert attention.num_heads == HEADS
+    target = to_d2l(ours((4, 7, 5), bias), EagerAttention(7, 4, 5, HIDDENS, HEADS, 0.5, bias))
+    assert_same_weights(target, ours_again := from_d2l(target))
+    assert ours_again.dropout.p == target.attention.dropout.p == 0.25
+
+
+def test_d2l_single_head_classes_in_both_directions():
+    d2l = import_d2l()
+    queries, keys, values = inputs((4, 7, 5))
+    theirs = d2l.AdditiveAttention(8, 0.25)
+    theirs(queries.float(), keys.float(), values.float(), LENS)
+    theirs = randomised(theirs)
+    attention = from_d2l(theirs)
+    assert isinstance(attention, AdditiveAttention)
+    assert_close(attention(queries, keys, values, LENS), theirs(queries, keys, values, LENS))
+    back = to_d2l(attention, d2l.AdditiveAttention(8, 0.5))
+    assert_close(back(queries, keys, values, LENS), theirs(queries, keys, values, LENS))
+    assert back.dropout.p == 0.25
+
+    attention = from_d2l(d2l.DotProductAttention(0.25).eval())
+    assert isinstance(attention, DotProductAttention)
+    queries = torch.randn(2, 3, 7, dtype=torch.float64)
+    expected = d2l.DotProductAttention(0.25).eval()(queries, keys, values, LENS)
+    assert_close(attention(queries, keys, values, LENS), expected)
+    assert to_d2l(attention, d2l.DotProductAttention(0.5)).dropout.p == 0.25
+
+
+def test_annotated_transformer_in_both_directions():
+    given = inputs(SIZES[0])
+    mask = length_mask(LENS, 5)[:, None]
+    theirs = randomised(MultiHeadedAttention(HEADS, HIDDENS, 0.25))
+    attention = from_annotated(theirs)
+    assert_close(attention(*given, LENS), theirs(*given, mask))
+    assert attention.dropout.p == 0.25
+    attention = ours(SIZES[0], bias=True)
+    target = to_annotated(attention, MultiHeadedAttention(HEADS, HIDDENS, 0.5))
+    assert_close(target(*given, mask), attention(*given, LENS))
+    assert target.dropout.p == 0.25
+    assert_same_weights(from_annotated(target), attention)
+
+
+def pruned():
+    return prune_heads(MultiHeadAttention(HIDDENS, HEADS, bias=True), [Head("", 0)])
+
+
+@pytest.mark.parametrize(
+    ("convert", "error", "message"),
+    [
+        (lambda: from_torch(nn.Linear(2, 2)), TypeError, "module must be nn.MultiheadAttention, got Linear"),
+        (lambda: from_torch(None), TypeError, "module must be nn.MultiheadAttention, got NoneType"),
+        (lambda: from_torch(nn.MultiheadAttention(4, 2, add_bias_kv=True)), ValueError, "add_bias_kv"),
+        (lambda: from_torch(nn.MultiheadAttention(4, 2, add_zero_attn=True)), ValueError, "add_zero_attn"),
+        (lambda: to_torch(nn.MultiheadAttention(4, 2)), TypeError, "attention must be MultiHeadAttention of"),
+        (lambda: to_torch(DotProductAttention()), TypeError, "attention must be MultiHeadAttention of this"),
+        (lambda: to_torch(MultiHeadAttention(4, 2, query_size=3)), ValueError, "query_size 4 .* got 3"),
+        (lambda: to_torch(pruned()), ValueError, "the width of all heads 12 .* got 8"),
+        (lambda: from_d2l(nn.Linear(2, 2)), TypeError, "module must be one of D2L's .* got Linear"),
+        (lambda: from_d2l(3), TypeError, "module must be a PyTorch module, got int"),
+        (lambda: from_d2l(nn.LazyLinear(2)), ValueError, "module must have met a batch"),
+        (lambda: to_d2l(nn.Linear(2, 2), nn.Linear(2, 2)), TypeError, "attention must be .* of this package"),
+        (lambda: to_d2l(ours(SIZES[0], False), 3), TypeError, "module must be a PyTorch module, got int"),
+        (lambda: to_d2l(ours(SIZES[0], False), nn.Linear(2, 2)), ValueError, "must have num_heads 3, got None"),
+        (lambda: to_d2l(DotProductAttention(), nn.Linear(2, 2)), TypeError, "D2L's attention .* got Linear"),
+        (
+            lambda: to_d2l(ours(SIZES[0], False), EagerAttention(12, 12, 12, 12, 4, 0)),
+            ValueError,
+            "module must have num_heads 3, got 4",
+        ),
+        (
+            lambda: to_d2l(ours(SIZES[0], True), EagerAttention(12, 12, 12, 12, 3, 0)),
+            ValueError,
+            "same layers and biases, got W_k.bias, W_o.bias",
+        ),
+        (
+            lambda: to_d2l(ours(SIZES[0], False), EagerAttention(7, 12, 12, 12, 3, 0)),
+            ValueError,
+            r"module must have W_k.weight of shape \(12, 12\), got \(12, 7\)",
+        ),
+        (lambda: from_annotated(nn.Linear(2, 2)), TypeError, "module must have h, dropout and four linears"),
+        (lambda: to_annotated(ours(SIZES[0], True), nn.Linear(2, 2)), TypeError, "four linears, got Linear"),
+        (
+            lambda: to_annotated(ours(SIZES[0], False), MultiHeadedAttention(3, 12)),
+            ValueError,
+            "same layers and biases, got linears.0.bias",
+        ),
+        (
+            lambda: to_annotated(ours(SIZES[1], True), MultiHeadedAttention(3, 12)),
+            ValueError,
+            "key_size 12 for the Annotated Transformer's class, got 7",
+        ),
+        (
+            lambda: to_annotated(ours(SIZES[0], True), MultiHeadedAttention(4, 12)),
+            ValueError,
+            "module must have h = 3 heads, got 4",
+        ),
+    ],
+)
+def test_what_cannot_be_converted_is_named_in_one_line(convert, error, message):
+    with pytest.raises(error, match=message) as caught:
+        convert()
+    assert "\n" not in str(caught.value)
