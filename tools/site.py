@@ -1,9 +1,9 @@
 """Build the site: one edition for each language, a page that picks one, and what they share.
 
-    python -m tools.site build [--lang tr] [--page STEM] [--out FOLDER]
-    python -m tools.site serve [--port 8000]
-    python -m tools.site pdf [--lang tr]
-    python -m tools.site pages      (writes book/<lang>/references.md and its like)
+python -m tools.site build [--lang tr] [--page STEM] [--out FOLDER]
+python -m tools.site serve [--port 8000]
+python -m tools.site pdf [--lang tr]
+python -m tools.site pages      (writes book/<lang>/references.md and its like)
 """
 
 import argparse
@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 from course_site.languages import languages, source_language  # noqa: E402
-from course_site.references import write_pages  # noqa: E402
-from course_site.root import write_root  # noqa: E402
+from course_site.references import pages, write_pages  # noqa: E402
+from course_site.root import write_root, write_sitemap  # noqa: E402
 
 OUT = ROOT / "_build" / "html"
 SHARED = "_shared"
@@ -41,30 +41,34 @@ def stage(book: Path, language: str, work: Path) -> Path:
     """Lay out an edition's sources: its own pages, English where it has none yet. Unchanged files stay untouched."""
     source = work / "source"
     source.mkdir(parents=True, exist_ok=True)
-    wanted = {"_toc.yml"}
+    generated = pages(language, book)
+    root, *chapters = stems()
+    toc = {"format": "jb-book", "root": root, "chapters": [{"file": stem} for stem in chapters]}
+    generated["_toc.yml"] = yaml.safe_dump(toc)
+    for name, text in generated.items():
+        write_changed(source / name, text.encode())
+    wanted = set(generated)
     for stem in stems():
-        candidates = [book / code / f"{stem}{kind}" for code in (language, source_language()) for kind in (".ipynb", ".md")]
+        if f"{stem}.md" in generated:
+            continue
+        candidates = [book / code / f"{stem}.ipynb" for code in (language, source_language())]
         page = next((path for path in candidates if path.exists()), None)
         if page is None:
             raise FileNotFoundError(f"_toc.yml lists {stem}, but book/{source_language()} has no such page")
         wanted.add(page.name)
-        copy_changed(page, source / page.name)
-    root, *chapters = stems()
-    toc = yaml.safe_dump({"format": "jb-book", "root": root, "chapters": [{"file": stem} for stem in chapters]})
-    if not (source / "_toc.yml").exists() or (source / "_toc.yml").read_text() != toc:
-        (source / "_toc.yml").write_text(toc)
+        write_changed(source / page.name, page.read_bytes())
     for stale in set(os.listdir(source)) - wanted:
         (source / stale).unlink()
     return source
 
 
-def copy_changed(origin: Path, target: Path) -> None:
-    """Copy a file unless the copy says the same already, so that Sphinx reads only what changed."""
-    if not target.exists() or target.read_bytes() != origin.read_bytes():
-        shutil.copyfile(origin, target)
+def write_changed(target: Path, content: bytes) -> None:
+    """Write a file unless it says the same already, so that Sphinx reads only what changed."""
+    if not target.exists() or target.read_bytes() != content:
+        target.write_bytes(content)
 
 
-def build_edition(book: Path, out: Path, language: str) -> bool:
+def build_edition(book: Path, out: Path, settings: dict[str, object], language: str) -> bool:
     """Build one edition; warnings are errors. Runs in a process of its own: Sphinx's catalogues are global."""
     from jupyter_book.sphinx import build_sphinx
 
@@ -82,12 +86,14 @@ def build_edition(book: Path, out: Path, language: str) -> bool:
             "course_assets": f"../{SHARED}/",
             "external_toc_path": str(source / "_toc.yml"),
             "latex_individualpages": False,
+            **settings,
         },
         quiet=True,
         warningiserror=True,
         keep_going=True,
     )
     if status != 0:
+        shutil.rmtree(work / "doctrees", ignore_errors=True)  # else the next build would not read the faulty pages again
         return False
     for name in LEFTOVERS:
         path = out / language / name
@@ -95,11 +101,11 @@ def build_edition(book: Path, out: Path, language: str) -> bool:
     notebooks = out / language / "notebooks"
     notebooks.mkdir(exist_ok=True)
     for notebook in source.glob("*.ipynb"):
-        copy_changed(notebook, notebooks / notebook.name)
+        write_changed(notebooks / notebook.name, notebook.read_bytes())
     return True
 
 
-def build(codes: list[str], out: Path = OUT, book: Path = ROOT / "book") -> bool:
+def build(codes: list[str], out: Path = OUT, book: Path = ROOT / "book", **settings: object) -> bool:
     """Build editions side by side, then what they share. True if all is well."""
     out.mkdir(parents=True, exist_ok=True)
     known = {*languages(), SHARED}
@@ -108,9 +114,13 @@ def build(codes: list[str], out: Path = OUT, book: Path = ROOT / "book") -> bool
             shutil.rmtree(stray) if stray.is_dir() else stray.unlink()
     workers = min(len(codes), os.cpu_count() or 1)
     with ProcessPoolExecutor(workers, max_tasks_per_child=1) as pool:
-        done = dict(zip(codes, pool.map(partial(build_edition, book, out), codes), strict=True))
+        done = dict(zip(codes, pool.map(partial(build_edition, book, out, settings), codes), strict=True))
     shutil.copytree(book / "_static", out / SHARED, dirs_exist_ok=True)
-    write_root(out, [code for code in languages() if (out / code / "index.html").exists()])
+    there = [code for code in languages() if (out / code / "index.html").exists()]
+    write_root(out, there)
+    configuration = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    if address := settings.get("html_baseurl") or configuration["html"]["baseurl"]:
+        write_sitemap(out, str(address), there, stems())
     for code in (code for code, well in done.items() if not well):
         print(f"The edition {code!r} has faults; they are listed above.", file=sys.stderr)
     return all(done.values())
@@ -129,14 +139,18 @@ def serve(out: Path, port: int) -> None:
 
 def arguments() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog="python -m tools.site", description="Build, serve and print the site.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.site", description="Build, serve and print the site."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     building = commands.add_parser("build", help="build every edition, or one")
     building.add_argument("--lang", choices=list(languages()))
     building.add_argument("--page", metavar="STEM", help="show this page's address when done")
     serving = commands.add_parser("serve", help="serve what was built")
     serving.add_argument("--port", type=int, default=8000)
-    commands.add_parser("pages", help="write the pages that are not notebooks: references, package, translations")
+    commands.add_parser(
+        "pages", help="write the pages that are not notebooks: references, package, translations"
+    )
     for command in (building, serving):
         command.add_argument("--out", type=Path, default=OUT)
     return parser.parse_args()
@@ -159,7 +173,9 @@ def main() -> int:
     if not build([options.lang] if options.lang else list(languages()), options.out.resolve()):
         return 1
     start = Path(options.lang or "") / f"{options.page or 'index'}.html"
-    print(f"Built in {time.monotonic() - started:.0f} s. Look at {options.out.resolve() / start}, or serve it: make serve")
+    print(
+        f"Built in {time.monotonic() - started:.0f} s. Look at {options.out.resolve() / start}, or serve it: make serve"
+    )
     return 0
 
 

@@ -2,11 +2,13 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
 from docutils import nodes
 from myst_parser.mdit_to_docutils.sphinx_ import SphinxRenderer
+from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
@@ -24,6 +26,7 @@ class CellRenderer(SphinxRenderer):
         self.cell = ""
         self.headings = 0
         self.passages: list[list[str]] = []
+        self.links: list[tuple] = []
         self.captions_of = {}
         for cell, following in zip(cells, cells[1:], strict=False):
             if following["id"] == f"{cell['id']}-caption" and following["cell_type"] == "markdown":
@@ -43,6 +46,9 @@ class CellRenderer(SphinxRenderer):
             self.current_node += nodes.target("", "", ids=[self.cell])
         before = set(map(id, self.document.findall()))
         self._render_tokens(tokens)
+        for node in self.document.findall(lambda node: isinstance(node, nodes.math | nodes.math_block)):
+            if id(node) not in before:
+                node["cell"] = self.cell
         added = [node for node in self.document.findall(nodes.TextElement) if id(node) not in before]
         blocks = (nodes.title, nodes.paragraph, nodes.literal_block)
         text = " ".join(node.astext().replace("\n", " ") for node in added if isinstance(node, blocks))
@@ -58,7 +64,7 @@ class CellRenderer(SphinxRenderer):
     def summary(self) -> dict[str, object]:
         """What search and the page's description need of this notebook."""
         paragraphs = (node.astext().replace("\n", " ") for node in self.document.findall(nodes.paragraph))
-        return {"passages": self.passages, "description": shorten(next(paragraphs, ""))}
+        return {"passages": self.passages, "links": self.links, "description": shorten(next(paragraphs, ""))}
 
     def render_heading(self, token) -> None:
         """A heading is found by its cell's id in every language."""
@@ -90,21 +96,31 @@ class CellRenderer(SphinxRenderer):
             self.render_children(token)
 
     def page_address(self, match: re.Match) -> str:
-        """The relative address of a page of this edition, or a warning where there is none."""
+        """The relative address of a page of this edition; whether it leads anywhere is checked when all are read."""
         here = self.environment.docname
-        folder = here.rpartition("/")[0]
-        kind, stem, anchor = match["kind"], match["stem"], match["anchor"]
-        target = f"{folder}/{stem}".lstrip("/") if stem else here
-        source = Path(self.environment.srcdir) / f"{target}.{kind or 'ipynb'}"
-        if not source.exists() or target not in self.environment.found_docs:
-            self.warn(f"the link {match.string!r} leads to a page that does not exist")
-        elif anchor and anchor not in anchors(source):
-            self.warn(f"the link {match.string!r} leads to no cell of {source.name}")
+        kind, stem, anchor = match["kind"] or "ipynb", match["stem"], match["anchor"]
+        target = f"{here.rpartition('/')[0]}/{stem}".lstrip("/") if stem else here
+        self.links.append((self.cell, match.string, target, kind, anchor))
         builder = self.environment.app.builder
         address = relative_uri(builder.get_target_uri(here), builder.get_target_uri(target)) if stem else ""
         return address + (f"#{anchor}" if anchor else "") or builder.get_target_uri(target).rpartition("/")[2]
 
 
+def check_links(app: Sphinx, environment) -> None:
+    """Warn of links that lead nowhere, in every page: one that did not change may point to a cell that went."""
+    for docname, metadata in environment.metadata.items():
+        for cell, href, target, kind, anchor in metadata.get("links", []):
+            source = Path(app.srcdir) / f"{target}.{kind}"
+            if target not in environment.found_docs or not source.exists():
+                fault = "leads to a page that does not exist"
+            elif anchor and anchor not in anchors(source):
+                fault = f"leads to no cell of {source.name}"
+            else:
+                continue
+            logger.warning("%s.ipynb, cell %s: the link %r %s", docname, cell, href, fault, location=docname)
+
+
+@cache
 def anchors(source: Path) -> set[str]:
     """Cell ids of a notebook; explicit anchors of a Markdown page."""
     text = source.read_text(encoding="utf-8")
@@ -121,3 +137,8 @@ def shorten(text: str) -> str:
     cut = text[:DESCRIPTION_LENGTH]
     end = max(cut.rfind(mark) for mark in (". ", "。", "! ", "? "))
     return cut[: end + 1].strip() if end > DESCRIPTION_LENGTH // 2 else cut.rpartition(" ")[0].rstrip(",;:") + " …"
+
+
+def setup(app: Sphinx) -> None:
+    """Check links once all pages are read."""
+    app.connect("env-updated", check_links)

@@ -61,7 +61,8 @@ def visit(translator, node: nodes.Element, display: bool) -> None:
     formula = node.astext()
     answer = render(formula, display)
     if "error" in answer:
-        logger.warning("the formula %r cannot be set: %s", formula, answer["error"], location=node)
+        place = f"{translator.builder.current_docname}.ipynb, cell {node.get('cell', '?')}"
+        logger.warning("%s: the formula %r cannot be set: %s", place, formula, answer["error"], location=node)
         answer = {"html": translator.encode(formula)}
     tag = "div" if display else "span"
     reach = ' tabindex="0"' if display else ""

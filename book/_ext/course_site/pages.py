@@ -3,7 +3,6 @@
 import hashlib
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -11,8 +10,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.osutil import relative_uri
 
-from course_site.languages import BOOK, ROOT, languages, words
-from course_site.progress import notices
+from course_site.languages import BOOK, ROOT, languages, source_language, words
+from course_site.progress import notices, untranslated
 
 
 def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
@@ -21,6 +20,7 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
     stem = page.rpartition("/")[2]
     metadata = app.env.metadata.get(page, {})
     told = notices(app, page)
+    openings = dict(metadata.get("passages", []))
     context.update(
         w=words(language),
         lang=languages()[language]["html"],
@@ -33,12 +33,14 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
         sections=sections(doctree),
         colab=colab_address(repository(app), language, stem) if (BOOK / language / f"{stem}.ipynb").exists() else "",
         download=f"notebooks/{stem}.ipynb" if is_notebook(app, page) and app.config.course_assets else "",
-        canonical=page_address(app, language, stem),
+        canonical=page_address(app.config.html_baseurl, language, stem),
+        site_address=app.config.html_baseurl.rstrip("/"),
         home=relative_uri(app.builder.get_target_uri(page), app.builder.get_target_uri(home_of(app))) or "#",
         search_data=relative_uri(app.builder.get_target_uri(page), "search-data.js"),
         state_page=neighbour(app, page, "translations"),
         notices=told,
-        text_lang="en" if any(notice.get("whole") for notice in told) or stem == "api" and language != "en" else "",
+        openings=openings,
+        text_lang=languages()[source_language()]["html"] if untranslated(language, stem) else "",
     )
 
 
@@ -83,16 +85,16 @@ def editions(app: Sphinx, page: str, stem: str) -> list[dict[str, Any]]:
             "name": about["name"],
             "html": about["html"],
             "href": ("" if code == own else f"../{code}/") + f"{stem}.html",
-            "address": page_address(app, code, stem),
+            "address": page_address(app.config.html_baseurl, code, stem),
             "current": code == own,
         }
         for code, about in languages().items()
     ]
 
 
-def page_address(app: Sphinx, language: str, stem: str) -> str:
+def page_address(base: str, language: str, stem: str) -> str:
     """The full address of a page, empty where the site's address is not set."""
-    base = (app.config.html_baseurl or "").rstrip("/")
+    base = base.rstrip("/")
     return f"{base}/{language}/" + ("" if stem == "index" else f"{stem}.html") if base else ""
 
 
@@ -106,9 +108,10 @@ def chapters(app: Sphinx, page: str) -> list[dict[str, Any]]:
             "title": app.env.titles[name].astext(),
             "href": relative_uri(here, app.builder.get_target_uri(name)) or here.rpartition("/")[2],
             "current": name == page,
+            "lang": languages()[source_language()]["html"] if untranslated(app.config.course_language, name) else "",
         }
         for name in order
-        if name in app.env.titles
+        if name in app.env.titles and not name.endswith("translations")  # the footer leads there
     ]
 
 
@@ -147,6 +150,3 @@ def setup(app: Sphinx) -> None:
     """Hook into every page."""
     app.connect("builder-inited", quieten)
     app.connect("html-page-context", context_of_page)
-
-
-__all__ = ["Path", "colab_address", "context_of_page", "setup"]

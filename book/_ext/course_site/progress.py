@@ -1,6 +1,7 @@
 """What readers are told of the translations: a notice on a page, and the table of all pages."""
 
 import sys
+from functools import cache
 from typing import Any
 
 from docutils import nodes
@@ -12,16 +13,21 @@ from course_site.languages import BOOK, ROOT, languages, source_language, words
 if str(ROOT) not in sys.path:
     sys.path.append(str(ROOT))
 
-from tools.translations import page_state  # noqa: E402  (the path above leads to it)
+from tools.translations import PageState, page_state  # noqa: E402  (the path above leads to it)
 
 
-def states(stem: str) -> dict[str, Any]:
-    """The state of one chapter in every language but the source; None where it has no notebook yet."""
-    return {
-        code: page_state(code, stem) if (BOOK / code / f"{stem}.ipynb").exists() else None
-        for code in languages()
-        if code != source_language()
-    }
+@cache
+def state_of(code: str, stem: str) -> PageState | None:
+    """The state of a chapter in a language; None where it has no notebook yet."""
+    return page_state(code, stem) if (BOOK / code / f"{stem}.ipynb").exists() else None
+
+
+def untranslated(code: str, stem: str) -> bool:
+    """Whether a chapter stands in the source language although the edition's is another."""
+    if code == source_language() or not (BOOK / source_language() / f"{stem}.ipynb").exists():
+        return False
+    state = state_of(code, stem)
+    return state is None or bool(state.untranslated and not state.fresh and not state.stale)
 
 
 def notices(app: Sphinx, page: str) -> list[dict[str, str]]:
@@ -30,10 +36,10 @@ def notices(app: Sphinx, page: str) -> list[dict[str, str]]:
     if code == source_language() or not (BOOK / source_language() / f"{stem}.ipynb").exists():
         return []
     word = words(code)
-    state = states(stem)[code]
+    state = state_of(code, stem)
     english = {"href": f"../{source_language()}/{stem}.html", "link": word["english"]}
-    if state is None or (state.untranslated and not state.fresh and not state.stale):
-        return [{"text": word["page_untranslated"], "whole": True}]
+    if state is None or untranslated(code, stem):
+        return [{"text": word["page_untranslated"]}]
     texts = [
         (word[key], group)
         for key, group in (("stale", state.stale), ("untranslated", state.untranslated))
@@ -48,11 +54,12 @@ class StateTable(Directive):
     def run(self) -> list[nodes.Node]:
         """Build the table."""
         environment = self.state.document.settings.env
+        environment.note_reread()  # the notebooks and locks that it counts may change without it
         word = words(environment.config.course_language)
         codes = [code for code in languages() if code != source_language()]
         stems = [page for page in chapter_order(environment) if (BOOK / source_language() / f"{page}.ipynb").exists()]
         head = [word["page"], *(languages()[code]["name"] for code in codes)]
-        rows = [[stem, *(cell_text(state, word) for state in states(stem).values())] for stem in stems]
+        rows = [[stem, *(cell_text(state_of(code, stem), word) for code in codes)] for stem in stems]
         return [table(head, rows)]
 
 

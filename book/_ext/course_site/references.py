@@ -40,10 +40,10 @@ def reference(key: str, entry: Entry, word: dict[str, str]) -> str:
     return f'- <a id="{key}"></a>{authors(entry, word)} ({fields["year"]}). {linked}{stop}' + (f" {place}." if place else "")
 
 
-def pages(language: str) -> dict[str, str]:
+def pages(language: str, book: Path = BOOK) -> dict[str, str]:
     """Name and text of each page of a language that is not a notebook."""
     word = words(language)
-    entries = parse_file(str(BOOK / "references.bib"), bib_format="bibtex").entries
+    entries = parse_file(str(book / "references.bib"), bib_format="bibtex").entries
     listed = "\n".join(reference(key, entry, word) for key, entry in sorted(entries.items()))
     return {
         "references.md": f"# {word['references_title']}\n\n{word['references_about']}\n\n{listed}\n",

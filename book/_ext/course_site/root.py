@@ -1,12 +1,12 @@
 """The pages above the editions: one that picks the reader's language, and one for addresses that lead nowhere."""
 
 import json
-from html import escape
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader
 
 from course_site.languages import BOOK, languages, words
+from course_site.pages import page_address
 
 
 def write_root(out: Path, codes: list[str]) -> None:
@@ -21,4 +21,17 @@ def write_root(out: Path, codes: list[str]) -> None:
         (out / {"root": "index.html", "missing": "404.html"}[page]).write_text(text, encoding="utf-8")
 
 
-__all__ = ["escape", "write_root"]
+def write_sitemap(out: Path, address: str, codes: list[str], stems: list[str]) -> None:
+    """Write `sitemap.xml` and `robots.txt`, with each page's editions beside each other."""
+    base = address.rstrip("/")
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
+    lines.append('<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">')
+    for stem in stems:
+        pages = {code: page_address(base, code, stem) for code in codes}
+        others = "".join(
+            f'<xhtml:link rel="alternate" hreflang="{languages()[code]["html"]}" href="{page}"/>'
+            for code, page in pages.items()
+        )
+        lines += [f"<url><loc>{page}</loc>{others}</url>" for page in pages.values()]
+    (out / "sitemap.xml").write_text("\n".join([*lines, "</urlset>", ""]), encoding="utf-8")
+    (out / "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {base}/sitemap.xml\n", encoding="utf-8")

@@ -1,5 +1,6 @@
 """The HTML of a page's content: valid, labelled in the reader's language, scrolling inside itself."""
 
+import re
 from html import escape
 
 from docutils import nodes
@@ -7,6 +8,8 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 from course_site.languages import words
+
+HAN = re.compile("[\u4e00-\u9fff]")
 
 
 class CourseTranslator(HTML5Translator):
@@ -34,11 +37,16 @@ class CourseTranslator(HTML5Translator):
         """Open a cell, a figure, a caption or a note."""
         classes = " ".join(node["classes"])
         identity = f' id="{node["ids"][0]}"' if node["ids"] else ""
+        identity += f' lang="{node["lang"]}"' if "lang" in node else ""
         self.body.append(f"<{self.container_tag(node)}{identity}" + (f' class="{classes}">' if classes else ">"))
 
     def depart_container(self, node: nodes.Element) -> None:
         """Close it."""
         self.body.append(f"</{self.container_tag(node)}>\n")
+
+    def visit_emphasis(self, node: nodes.Element) -> None:
+        """Chinese is stressed by dots, not by slanted characters: the style sheet needs to tell them apart."""
+        self.body.append('<em class="han">' if HAN.search(node.astext()) else "<em>")
 
     def visit_table(self, node: nodes.Element) -> None:
         """A table scrolls inside itself, by keyboard too."""

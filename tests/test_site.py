@@ -1,0 +1,222 @@
+"""The site as it is written: complete, valid links, everything in the reader's language, nothing from elsewhere."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from built_site import copy_of_book, site  # noqa: F401  (a fixture)
+
+from tools.site import ROOT, build, languages, pages, stems
+
+BOOK = ROOT / "book"
+TRANSLATIONS = list(languages())[1:]
+
+
+@cache
+def parsed(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def pages_of(site: Path) -> list[Path]:  # noqa: F811
+    return sorted(path for path in site.rglob("*.html") if "notebooks" not in path.parts)
+
+
+def test_every_page_is_in_every_edition(site):  # noqa: F811
+    expected = {f"{stem}.html" for stem in stems()}
+    for code in languages():
+        assert {path.name for path in (site / code).glob("*.html")} == expected, code
+
+
+def test_every_chapter_is_in_the_table_of_contents():
+    assert {path.stem for path in (BOOK / "en").glob("*.ipynb")} <= set(stems())
+
+
+def test_every_link_and_anchor_leads_somewhere(site):  # noqa: F811
+    anchors = {page: {node["id"] for node in parsed(page).find_all(id=True)} for page in pages_of(site)}
+    lost = []
+    for page in anchors:
+        for node in parsed(page).find_all(href=True):
+            address = urlsplit(node["href"])
+            if address.scheme or page.name == "404.html":
+                continue
+            target = (page.parent / unquote(address.path)).resolve() if address.path else page
+            if not target.is_file() or (address.fragment and unquote(address.fragment) not in anchors[target]):
+                lost.append((str(page.relative_to(site)), node["href"]))
+    assert not lost
+
+
+def test_every_picture_and_script_is_there(site):  # noqa: F811
+    for page in pages_of(site):
+        for node in parsed(page).find_all(src=True):
+            assert (page.parent / urlsplit(node["src"]).path).is_file(), (page, node["src"])
+
+
+def test_nothing_is_loaded_from_another_host(site):  # noqa: F811
+    outside = re.compile(r"^(https?:)?//")
+    for page in pages_of(site):
+        for node in parsed(page).find_all(["script", "link", "img", "iframe", "source", "video", "audio", "object"]):
+            address = node.get("src") or node.get("href") or node.get("data") or ""
+            assert not outside.match(address), (page, node)
+    for sheet in (site / "_shared").rglob("*.css"):
+        assert not re.search(r"url\(['\"]?(https?:)?//|@import", sheet.read_text()), sheet
+
+
+def test_every_picture_says_in_words_what_it_shows(site):  # noqa: F811
+    for page in pages_of(site):
+        for node in parsed(page).find_all("img"):
+            assert len(node.get("alt", "")) > 20, (page, node)
+
+
+def test_captions_are_the_pictures_words_in_each_language(site):  # noqa: F811
+    for code in languages():
+        figures = [figure for page in (site / code).glob("*.html") for figure in parsed(page).find_all("figure")]
+        assert figures
+        for figure in figures:
+            words = re.sub(r"\W+", "", figure.figcaption.get_text())[:20]
+            assert words and figure.img["alt"], figure
+
+
+def test_no_markup_stays_raw(site):  # noqa: F811
+    for page in pages_of(site):
+        soup = BeautifulSoup(str(parsed(page)), "html.parser")
+        for node in soup.find_all(["pre", "code", "annotation", "script", "style"]):
+            node.decompose()
+        text = soup.get_text()
+        assert "**" not in text, (page, text[text.find("**") - 60 :][:120])
+        assert not re.search(r"\{[a-z:-]+\}`|^:::|\(\w+\)=$|\$\$|> \*|\]\([\w#./-]+\)", text, re.MULTILINE), page
+
+
+def test_formulas_are_set_and_have_mathml(site):  # noqa: F811
+    for code in languages():
+        soup = parsed(site / code / "multi-head-attention.html")
+        formulas = soup.select(".math")
+        assert len(formulas) > 10
+        assert all(formula.select_one(".katex-mathml math") and formula.select_one(".katex-html") for formula in formulas)
+        assert not soup.select(".katex-error")
+
+
+def test_cells_keep_their_ids_as_anchors_in_every_language(site):  # noqa: F811
+    for stem in (path.stem for path in (BOOK / "en").glob("*.ipynb")):
+        cells = json.loads((BOOK / "en" / f"{stem}.ipynb").read_text())["cells"]
+        wanted = {cell["id"] for cell in cells if cell["cell_type"] == "markdown"}
+        for code in languages():
+            assert wanted <= {node["id"] for node in parsed(site / code / f"{stem}.html").find_all(id=True)}, (code, stem)
+
+
+def test_language_and_its_alternatives_are_declared(site):  # noqa: F811
+    for code, about in languages().items():
+        for page in (site / code).glob("*.html"):
+            soup = parsed(page)
+            assert soup.html["lang"] == about["html"]
+            links = soup.select(".languages a")
+            assert [link["hreflang"] for link in links] == [other["html"] for other in languages().values()]
+            assert [link["hreflang"] for link in links if link.get("aria-current")] == [about["html"]]
+            assert all(Path(link["href"]).name == page.name for link in links)
+
+
+def test_every_page_has_its_own_description(site):  # noqa: F811
+    for code in languages():
+        found = [parsed(page).find("meta", {"name": "description"})["content"] for page in (site / code).glob("*.html")]
+        assert all(20 <= len(text) <= 170 or code == "zh" and len(text) >= 8 for text in found), found
+
+
+def test_headings_are_in_order(site):  # noqa: F811
+    for page in pages_of(site):
+        levels = [int(node.name[1]) for node in parsed(page).find_all(re.compile("^h[1-6]$"))]
+        assert levels.count(1) == 1 and levels[0] == 1, (page, levels)
+        assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False)), (page, levels)
+
+
+def interface_text(soup: BeautifulSoup) -> list[str]:
+    """Every word of the interface: visible text outside the article, and all labels and tooltips."""
+    soup = BeautifulSoup(str(soup), "html.parser")
+    attributes = ("aria-label", "title", "placeholder", "data-auto", "data-light", "data-dark", "data-label", "data-none", "data-found", "data-copy", "data-copied")
+    labels = [node[name] for name in attributes for node in soup.find_all(attrs={name: True})]
+    labels += [node.get_text() for node in soup.select("article summary")]
+    for node in soup.select("article, script, style, .chapters, .sections ul, .neighbours a, .notice ul, [hreflang]"):
+        node.extract()
+    return [" ".join(text.split()) for text in [*labels, *soup.body.stripped_strings] if text.strip()]
+
+
+@pytest.mark.parametrize("code", TRANSLATIONS)
+def test_the_interface_speaks_the_readers_language(site, code):  # noqa: F811
+    allowed = {"CC BY 4.0", languages()[code]["name"]}
+    english = {text for page in (site / "en").glob("*.html") for text in interface_text(parsed(page))}
+    assert len(english) > 15
+    for page in (site / code).glob("*.html"):
+        same = (set(interface_text(parsed(page))) & english) - allowed
+        assert not same, (page.name, same)
+
+
+@pytest.mark.parametrize("code", TRANSLATIONS)
+def test_a_language_has_every_word_of_the_interface(code):
+    english = yaml.safe_load((BOOK / "_locale" / "en.yml").read_text())
+    own = yaml.safe_load((BOOK / "_locale" / f"{code}.yml").read_text())
+    assert english.keys() == own.keys()
+    punctuation = {"references_comma"}
+    assert not {key for key in english if english[key] == own[key]} - punctuation
+
+
+def test_pages_made_from_other_files_are_up_to_date():
+    for code in languages():
+        for name, text in pages(code).items():
+            assert (BOOK / code / name).read_text() == text, f"run: python -m tools.site pages ({code}/{name})"
+
+
+def test_without_a_repository_nothing_points_to_one(site):  # noqa: F811
+    assert not any("colab" in str(link) for page in pages_of(site) for link in parsed(page).find_all("a", class_="button"))
+    assert not any(parsed(page).find("link", rel="canonical") for page in pages_of(site))
+    assert not (site / "sitemap.xml").exists()
+
+
+def test_with_addresses_set_pages_point_to_them(tmp_path):
+    settings = {"course_repository": {"url": "https://github.com/someone/course", "branch": "main"}, "html_baseurl": "https://example.org/course/"}
+    assert build(["tr"], tmp_path / "html", **settings)
+    soup = parsed(tmp_path / "html" / "tr" / "multi-head-attention.html")
+    assert soup.find("link", rel="canonical")["href"] == "https://example.org/course/tr/multi-head-attention.html"
+    button = soup.select_one('.actions a[href*="colab"]')["href"]
+    assert button == "https://colab.research.google.com/github/someone/course/blob/main/book/tr/multi-head-attention.ipynb"
+    alternatives = {link["hreflang"]: link["href"] for link in soup.find_all("link", rel="alternate")}
+    assert alternatives["zh-Hant"] == "https://example.org/course/zh/multi-head-attention.html"
+    assert alternatives["x-default"] == "https://example.org/course/en/multi-head-attention.html"
+    sitemap = (tmp_path / "html" / "sitemap.xml").read_text()
+    assert "https://example.org/course/tr/multi-head-attention.html" in sitemap
+
+
+def test_notebooks_can_be_downloaded_in_the_readers_language(site):  # noqa: F811
+    for code in languages():
+        link = parsed(site / code / "multi-head-attention.html").select_one(".actions a[download]")
+        own = BOOK / code / "multi-head-attention.ipynb"
+        source = own if own.exists() else BOOK / "en" / "multi-head-attention.ipynb"
+        assert (site / code / link["href"]).read_bytes() == source.read_bytes()
+
+
+def plant(book: Path, cell: str, text: str) -> None:
+    """Append a line to a Markdown cell of the English page on multi-head attention."""
+    path = book / "en" / "multi-head-attention.ipynb"
+    notebook = json.loads(path.read_text())
+    found = next(part for part in notebook["cells"] if part["id"] == cell)
+    found["source"] = "".join(found["source"]) + text
+    path.write_text(json.dumps(notebook))
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("\n\n[gone](attention-pooling.ipynb#no-such-cell)", "leads to no cell of attention-pooling.ipynb"),
+        ("\n\n[gone](no-such-page.ipynb)", "leads to a page that does not exist"),
+        ("\n\n[gone](#no-such-cell)", "leads to no cell of multi-head-attention.ipynb"),
+        ("\n\n$\\nosuchcommand{x}$", "cannot be set"),
+    ],
+)
+def test_a_planted_fault_fails_the_build_and_its_cell_is_named(tmp_path, capfd, fault, message):
+    book = copy_of_book(tmp_path)
+    plant(book, "summary", fault)
+    assert not build(["en"], tmp_path / "html", book)
+    complaint = capfd.readouterr().err
+    assert message in complaint and "multi-head-attention.ipynb, cell summary" in complaint, complaint
