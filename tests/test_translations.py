@@ -24,14 +24,14 @@ from tools.translations.sync import sync
 ROOT = Path(__file__).parents[1]
 
 ENGLISH = {
-    "title": "# Masks\n\nA **mask** hides padding from every query: `mask` is a row, $m_{ij} \\in \\{0, 1\\}$.",
+    "title": "# Masks\n\nA **mask** hides padding from every query, `mask`: $m_{ij} \\in \\{0, 1\\}$.",
     "why": "Without it the weights on padding are not zero. See [result](#result), [sums](sums.ipynb#title).",
     "result": "## Result\n\nThe two learning rates are *equal*.",
     "formula": "$$a = b$$",
 }
 TURKISH = {
-    "title": "# Maskeler\n\n**Maske** dolguyu sorgulardan gizler: `mask` bir satırdır, $m_{ij} \\in \\{0, 1\\}$.",
-    "why": "O olmazsa dolgunun ağırlıkları sıfır olmaz. [Sonuç](#result), [toplam](sums.ipynb#title): bakın.",
+    "title": "# Maskeler\n\n**Maske** dolguyu sorgulardan gizler, `mask`: $m_{ij} \\in \\{0, 1\\}$.",
+    "why": "Onsuz dolgunun ağırlıkları sıfır olmaz. [Sonuç](#result), [toplam](sums.ipynb#title): bakın.",
     "result": "## Sonuç\n\nİki öğrenme oranı *eşittir*.",
     "formula": "$$a = b$$",
 }
@@ -226,7 +226,7 @@ DRIFT: dict[str, tuple[str, Callable[[NotebookNode], object], str, str]] = {
         "tr",
         replace(
             "why",
-            "O olmazsa dolgunun ağırlıkları sıfır olmaz.",
+            "Onsuz dolgunun ağırlıkları sıfır olmaz.",
             "Without it the weights on padding are not zero.",
         ),
         "why",

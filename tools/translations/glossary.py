@@ -62,16 +62,8 @@ def inflected(term: str, language: str) -> str:
 
 
 def stem(word: str) -> str:
-    """The Turkish word without a possessive ending, its last consonant hard or soft."""
+    """The Turkish word without a possessive ending; its last vowel may fall (şekil, şekli)."""
     bare = re.sub(r"(?<=\w{3})(?:s[iuü]|[iuü])$", "", word)
-    soft = {
-        "k": "[kğ]",
-        "ğ": "[kğ]",
-        "p": "[pb]",
-        "b": "[pb]",
-        "ç": "[çc]",
-        "c": "[çc]",
-        "t": "[td]",
-        "d": "[td]",
-    }
-    return rf"(?:\b|(?<=-)){re.escape(bare[:-1])}{soft.get(bare[-1], re.escape(bare[-1]))}"
+    soft = next((f"[{pair}]" for pair in ("kğ", "pb", "çc", "td") if bare[-1] in pair), re.escape(bare[-1]))
+    falling = "?" if re.search(r"[^aeioöuü][iuü]\w$", bare) else ""
+    return rf"(?:\b|(?<=-)){re.escape(bare[:-1])}{falling}{soft}"

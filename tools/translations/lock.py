@@ -83,6 +83,8 @@ def page_state(language: str, stem: str, course: Course | None = None) -> PageSt
     english = cells(course.read(course.source, stem))
     if language == course.source:
         return PageState(tuple(english), (), ())
+    if not course.path(language, stem).exists():
+        return PageState((), (), tuple(english))
     lock, texts = read_lock(course, language), cells(course.read(language, stem))
     states = {
         cell: cell_state(lock.get((stem, cell), Entry()), english[cell].source, texts[cell].source)
