@@ -159,8 +159,7 @@ class TransformerEncoder(Encoder):
         dropout: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__()
-        check_size("vocab_size", vocab_size)
-        check_size("num_layers", num_layers)
+        check_sizes(vocab_size, num_hiddens, num_layers)
         self.embedding = nn.Embedding(vocab_size, num_hiddens)
         self.positions = PositionalEncoding(num_hiddens, dropout)
         sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)
@@ -207,8 +206,7 @@ class TransformerDecoder(AttentionDecoder):
         dropout: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__()
-        check_size("vocab_size", vocab_size)
-        check_size("num_layers", num_layers)
+        check_sizes(vocab_size, num_hiddens, num_layers)
         self.embedding = nn.Embedding(vocab_size, num_hiddens)
         self.positions = PositionalEncoding(num_hiddens, dropout)
         sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)
@@ -232,7 +230,9 @@ class TransformerDecoder(AttentionDecoder):
         check_tokens("tokens", tokens, self.embedding.num_embeddings)
         # A module that is exported may keep no tensors.
         need_weights = not torch.compiler.is_compiling()
-        steps_before = state.cache[0][0].shape[2]
+        batch, _, steps_before, _ = state.cache[0][0].shape
+        if len(tokens) != batch:
+            raise ValueError(f"tokens must have the batch size of the source, {batch}, got {len(tokens)}")
         X = self.positions(self.embedding(tokens), steps_before)  # (batch, steps, hiddens)
         caches, maps = [], []
         for block, cache, memory in zip(self.blocks, state.cache, state.memory, strict=True):
@@ -278,6 +278,13 @@ class Transformer(EncoderDecoder):
         super().__init__(
             TransformerEncoder(source_vocab_size, *sizes), TransformerDecoder(target_vocab_size, *sizes)
         )
+
+
+def check_sizes(vocab_size: int, num_hiddens: int, num_layers: int) -> None:
+    """Raise unless what encoder and decoder have in common are sizes; their blocks check the rest."""
+    check_size("vocab_size", vocab_size)
+    check_size("num_hiddens", num_hiddens)
+    check_size("num_layers", num_layers)
 
 
 def feed_forward(num_hiddens: int, ffn_hiddens: int) -> nn.Sequential:

@@ -196,7 +196,7 @@ def pruned():
         (lambda: from_d2l(nn.LazyLinear(2)), ValueError, "module must have met a batch"),
         (lambda: to_d2l(nn.Linear(2, 2), nn.Linear(2, 2)), TypeError, "attention must be .* of this package"),
         (lambda: to_d2l(ours(SIZES[0], False), 3), TypeError, "module must be a PyTorch module, got int"),
-        (lambda: to_d2l(ours(SIZES[0], False), nn.Linear(2, 2)), ValueError, "must have num_heads 3, got None"),
+        (lambda: to_d2l(ours(SIZES[0], False), nn.Linear(2, 2)), ValueError, "have num_heads 3, got None"),
         (lambda: to_d2l(DotProductAttention(), nn.Linear(2, 2)), TypeError, "D2L's attention .* got Linear"),
         (
             lambda: to_d2l(ours(SIZES[0], False), EagerAttention(12, 12, 12, 12, 4, 0)),

@@ -1,0 +1,415 @@
+"""The Transformer: causality, cache, padding, and training and translating like any encoder and decoder."""
+
+import copy
+import math
+import pickle
+
+import pytest
+import torch
+from tolerance import assert_close
+from torch import nn
+
+from mha_course.corpus import Vocabulary, load_corpus
+from mha_course.heads import Head, prune_heads
+from mha_course.metrics import exact_match
+from mha_course.training import fit, masked_loss, seed_everything
+from mha_course.transformer import (
+    PositionalEncoding,
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderBlock,
+    TransformerEncoder,
+    TransformerEncoderBlock,
+)
+from mha_course.translation import forced_weights, translate, translate_all
+
+VOCAB, HIDDENS, HEADS, LAYERS = 11, 12, 3, 2
+
+
+def make(dropout=0.0, dtype=torch.float64):
+    torch.manual_seed(0)
+    return Transformer(VOCAB, VOCAB + 1, HIDDENS, 20, HEADS, LAYERS, dropout).to(dtype).eval()
+
+
+def tokens(batch=3, steps=6, seed=1):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(0, VOCAB, (batch, steps), generator=generator)
+
+
+LENS = torch.tensor([6, 2, 0])
+
+
+# ---- positions ----
+
+
+def test_positional_encoding_by_hand():
+    encoding = PositionalEncoding(4).double()
+    encoding.P = PositionalEncoding(4).P.double()
+    output = encoding(torch.zeros(1, 3, 4, dtype=torch.float64))
+    for i in range(3):
+        expected = [math.sin(i), math.cos(i), math.sin(i / 100), math.cos(i / 100)]
+        assert_close(output[0, i], torch.tensor(expected, dtype=torch.float64), dtype=torch.float32)
+
+
+@pytest.mark.parametrize("num_hiddens", [1, 3, 4])
+def test_positional_encoding_of_any_width(num_hiddens):
+    output = PositionalEncoding(num_hiddens)(torch.zeros(2, 5, num_hiddens))
+    assert output.shape == (2, 5, num_hiddens)
+    assert_close(output[0, :, 0], torch.arange(5.0).sin())
+
+
+def test_positional_encoding_starts_at_the_offset():
+    encoding, X = PositionalEncoding(6), torch.randn(2, 7, 6)
+    assert torch.equal(encoding(X)[:, 3:], encoding(X[:, 3:], offset=3))
+    assert encoding(X[:, :0]).shape == (2, 0, 6)
+
+
+def test_positional_encoding_names_what_is_wrong():
+    encoding = PositionalEncoding(6, max_len=8)
+    assert encoding(torch.zeros(1, 8, 6)).shape == (1, 8, 6)
+    for call, message in (
+        (lambda: encoding(torch.zeros(1, 9, 6)), "X must end within 8 positions, got 9"),
+        (lambda: encoding(torch.zeros(1, 4, 6), 5), "X must end within 8 positions, got 9"),
+        (lambda: encoding(torch.zeros(1, 4, 5)), "X must have 6 features, got 5"),
+        (lambda: encoding(torch.zeros(4, 6)), "X must have the shape"),
+        (lambda: encoding(torch.zeros(1, 4, 6), -1), "offset must be at least 0, got -1"),
+        (lambda: PositionalEncoding(0), "num_hiddens must be at least 1, got 0"),
+        (lambda: PositionalEncoding(4, 2.0), "dropout must lie between 0 and 1, got 2.0"),
+        (lambda: PositionalEncoding(4, max_len=0), "max_len must be at least 1, got 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_positional_encoding_is_no_parameter():
+    assert list(PositionalEncoding(6).state_dict()) == []
+    dropped = PositionalEncoding(6, dropout=1.0)
+    assert dropped(torch.ones(1, 2, 6)).eq(0).all()
+    assert torch.equal(dropped.eval()(torch.ones(1, 2, 6)), PositionalEncoding(6)(torch.ones(1, 2, 6)))
+
+
+# ---- parity ----
+
+
+def copy_attention(theirs, ours):
+    with torch.no_grad():
+        layers = (ours.W_q, ours.W_k, ours.W_v)
+        theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+        theirs.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+        theirs.out_proj.load_state_dict(ours.W_o.state_dict())
+
+
+def test_encoder_block_equals_torch():
+    torch.manual_seed(0)
+    ours = TransformerEncoderBlock(HIDDENS, 20, HEADS).double()
+    theirs = nn.TransformerEncoderLayer(HIDDENS, HEADS, 20, 0.0, batch_first=True, norm_first=True).double()
+    copy_attention(theirs.self_attn, ours.attention)
+    for name, layer in (("linear1", ours.ffn[0]), ("linear2", ours.ffn[2])):
+        getattr(theirs, name).load_state_dict(layer.state_dict())
+    for norm in (ours.norm_1, ours.norm_2):
+        nn.init.normal_(norm.weight)
+        nn.init.normal_(norm.bias)
+    theirs.norm1.load_state_dict(ours.norm_1.state_dict())
+    theirs.norm2.load_state_dict(ours.norm_2.state_dict())
+    X = torch.randn(2, 5, HIDDENS, dtype=torch.float64)
+    padding = torch.arange(5) >= torch.tensor([[5], [3]])
+    output = ours(X, torch.tensor([5, 3]))
+    expected = theirs(X, src_key_padding_mask=padding)
+    assert_close(output[~padding], expected[~padding])
+
+
+def test_decoder_block_equals_torch():
+    torch.manual_seed(0)
+    ours = TransformerDecoderBlock(HIDDENS, 20, HEADS).double()
+    theirs = nn.TransformerDecoderLayer(HIDDENS, HEADS, 20, 0.0, batch_first=True, norm_first=True).double()
+    copy_attention(theirs.self_attn, ours.self_attention)
+    copy_attention(theirs.multihead_attn, ours.cross_attention)
+    for name, layer in (("linear1", ours.ffn[0]), ("linear2", ours.ffn[2])):
+        getattr(theirs, name).load_state_dict(layer.state_dict())
+    for number in (1, 2, 3):
+        norm = getattr(ours, f"norm_{number}")
+        nn.init.normal_(norm.weight)
+        nn.init.normal_(norm.bias)
+        getattr(theirs, f"norm{number}").load_state_dict(norm.state_dict())
+    X = torch.randn(2, 4, HIDDENS, dtype=torch.float64)
+    source = torch.randn(2, 5, HIDDENS, dtype=torch.float64)
+    cache = ours.self_attention.project(X[:, :0], X[:, :0])
+    memory = ours.cross_attention.project(source, source)
+    output, _, weights = ours(X, cache, memory, None, need_weights=True)
+    causal = torch.ones(4, 4, dtype=torch.bool).triu(1)
+    assert_close(output, theirs(X, source, tgt_mask=causal))
+    assert weights.shape == (2, HEADS, 4, 5)
+
+
+# ---- causality, cache, padding ----
+
+
+def test_logits_and_weights_have_their_shapes():
+    model = make()
+    logits, state = model(tokens(), tokens(steps=4), LENS)
+    assert logits.shape == (3, 4, VOCAB + 1)
+    weights = model.decoder.attention_weights
+    assert weights.shape == (3, LAYERS, HEADS, 4, 6)
+    assert not weights.requires_grad
+    assert_close(weights[:2].sum(-1), torch.ones(2, LAYERS, HEADS, 4, dtype=torch.float64))
+    assert weights[1, ..., 2:].eq(0).all()
+    assert weights[2].eq(0).all()
+    assert all(part.shape == (3, HEADS, 4, HIDDENS // HEADS) for pair in state.cache for part in pair)
+
+
+def test_a_later_token_changes_no_earlier_output():
+    model, target = make(), tokens(steps=7)
+    before, _ = model(tokens(), target, LENS)
+    for step in range(1, 7):
+        changed = target.clone()
+        changed[:, step] = (changed[:, step] + 1) % VOCAB
+        after, _ = model(tokens(), changed, LENS)
+        assert torch.equal(after[:, :step], before[:, :step])
+        assert not torch.allclose(after[:, step], before[:, step])
+
+
+@pytest.mark.parametrize("parts", [[1] * 7, [3, 4], [7], [2, 0, 5], [1, 6], [6, 1]])
+def test_cache_equals_recomputing(parts):
+    model, target = make(), tokens(steps=7)
+    whole, last = model(tokens(), target, LENS)
+    whole_weights = model.decoder.attention_weights
+    state = model.decoder.init_state(model.encoder(tokens(), LENS), LENS)
+    start = 0
+    for number in parts:
+        logits, state = model.decoder(target[:, start : start + number], state)
+        assert_close(logits, whole[:, start : start + number])
+        assert_close(model.decoder.attention_weights, whole_weights[..., start : start + number, :])
+        start += number
+    for pairs, expected_pairs in zip(state.cache, last.cache, strict=True):
+        for part, expected in zip(pairs, expected_pairs, strict=True):
+            assert_close(part, expected)
+
+
+def test_a_state_may_be_continued_twice():
+    model, target = make(), tokens(steps=5)
+    _, state = model(tokens(), target[:, :3], LENS)
+    first, _ = model.decoder(target[:, 3:4], state)
+    model.decoder(target[:, 4:5], state)
+    again, _ = model.decoder(target[:, 3:4], state)
+    assert torch.equal(first, again)
+
+
+def test_padding_of_the_source_changes_nothing():
+    model, target = make(), tokens(steps=4)
+    lens = torch.tensor([6, 2, 4])
+    before, _ = model(tokens(), target, lens)
+    other = tokens()
+    other[1, 2:], other[2, 4:] = 7, 5
+    after, _ = model(other, target, lens)
+    assert torch.equal(after, before)
+    longer, _ = model(torch.cat((tokens(), tokens(steps=3)), dim=1), target, lens)
+    assert_close(longer, before)
+    alone, _ = model(tokens()[1:2, :2], target[1:2])
+    assert_close(alone, before[1:2])
+
+
+def test_what_an_encoder_leaves_in_padding_never_matters():
+    decoder, target = make().decoder, tokens(steps=4)
+    enc_outputs = torch.randn(3, 6, HIDDENS, dtype=torch.float64)
+    lens = torch.tensor([6, 2, 0])
+    results = []
+    for content in (0.0, math.nan):
+        given = enc_outputs.clone()
+        given[1, 2:], given[2] = content, content
+        given.requires_grad_()
+        decoder.zero_grad()
+        logits, _ = decoder(target, decoder.init_state(given, lens))
+        logits.square().sum().backward()
+        results.append([logits, given.grad, *(parameter.grad for parameter in decoder.parameters())])
+    for clean, spoilt in zip(*results, strict=True):
+        assert clean.isfinite().all()
+        assert torch.equal(clean, spoilt)
+
+
+def test_order_of_the_source_matters():
+    model = make()
+    before, _ = model(tokens(), tokens(steps=3), None)
+    after, _ = model(tokens().flip(1), tokens(steps=3), None)
+    assert not torch.allclose(before, after)
+
+
+@pytest.mark.parametrize(("batch", "steps", "target_steps"), [(0, 5, 4), (2, 0, 4), (2, 5, 0), (1, 1, 1)])
+def test_sizes_of_zero_and_one(batch, steps, target_steps):
+    model = make()
+    for lens in (None, torch.zeros(batch, dtype=torch.int64)):
+        logits, _ = model(tokens(batch, steps), tokens(batch, target_steps), lens)
+        assert logits.shape == (batch, target_steps, VOCAB + 1)
+        assert logits.isfinite().all()
+
+
+# ---- errors ----
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: Transformer(0, 5), ValueError, "vocab_size must be at least 1, got 0"),
+        (lambda: Transformer(5, 5, 10, 8, 3), ValueError, "num_heads must divide num_hiddens, got 3 for 10"),
+        (lambda: Transformer(5, 5, 10, 0, 2), ValueError, "ffn_hiddens must be at least 1, got 0"),
+        (lambda: Transformer(5, 5, 10, 8, 2, 0), ValueError, "num_layers must be at least 1, got 0"),
+        (lambda: Transformer(5, 5, 10, 8, 2, 1.5), TypeError, "num_layers must be an integer, got 1.5"),
+        (lambda: Transformer(5, 5, dropout=-1), ValueError, "dropout must lie between 0 and 1, got -1"),
+        (lambda: TransformerEncoder(5, "8", 8, 2, 1), TypeError, "num_hiddens must be an integer, got '8'"),
+        (lambda: TransformerDecoder(5, 8, 8, 2, -1), ValueError, "num_layers must be at least 1, got -1"),
+        (
+            lambda: make()(tokens().float(), tokens()),
+            TypeError,
+            "source must be int64 or int32, got torch.float32",
+        ),
+        (lambda: make()(tokens() + VOCAB, tokens()), ValueError, "source must be in 0..10"),
+        (lambda: make()(tokens(), tokens()[0]), ValueError, "tokens must have shape"),
+        (
+            lambda: make()(tokens(), tokens(), torch.tensor([1, 2])),
+            ValueError,
+            "valid_lens must have the shape",
+        ),
+        (
+            lambda: make()(tokens(), tokens(), torch.tensor([1, 2, 7])),
+            ValueError,
+            "valid_lens must lie from 0 to 6",
+        ),
+        (
+            lambda: make()(tokens(steps=1001), tokens()),
+            ValueError,
+            "X must end within 1000 positions, got 1001",
+        ),
+        (lambda: make().decoder.attention_weights, RuntimeError, "attention_weights are known only after"),
+        (lambda: make()(tokens(2), tokens(3)), ValueError, "tokens must have the batch size .* 2, got 3"),
+    ],
+)
+def test_what_is_wrong_is_named_in_one_line(call, error, message):
+    with pytest.raises(error, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+# ---- in PyTorch's world ----
+
+
+def test_compiles_as_one_graph():
+    torch._dynamo.reset()
+    model = make(dtype=torch.float32)
+    expected, _ = model(tokens(), tokens(steps=4), LENS)
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    logits, _ = compiled(tokens(), tokens(steps=4), LENS)
+    assert_close(logits, expected)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_exports_with_the_batch_left_open(strict):
+    model = make(dtype=torch.float32)
+    batch = torch.export.Dim("batch")
+    shapes = ({0: batch}, {0: batch}, {0: batch})
+    program = torch.export.export(
+        model, (tokens(), tokens(steps=4), LENS), dynamic_shapes=shapes, strict=strict
+    )
+    given = (tokens(batch=5), tokens(5, 4), torch.tensor([0, 6, 1, 3, 4]))
+    assert_close(program.module()(*given)[0], model(*given)[0])
+
+
+def test_autocast():
+    model = make(dtype=torch.float32)
+    expected, _ = model(tokens(), tokens(steps=4), LENS)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        logits, _ = model(tokens(), tokens(steps=4), LENS)
+    assert_close(logits, expected, dtype=torch.bfloat16)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_lower_precision(dtype):
+    expected, _ = make().to(dtype).double()(tokens(), tokens(steps=4), LENS)
+    model = make().to(dtype)
+    model.zero_grad()
+    logits, _ = model(tokens(), tokens(steps=4), LENS)
+    assert logits.dtype == dtype
+    assert_close(logits, expected, gradient=True)
+    logits.sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+def test_copies_and_pickles_after_a_step():
+    model = make(dtype=torch.float32)
+    logits, _ = model(tokens(), tokens(steps=4), LENS)
+    logits.sum().backward()
+    restored = make(dtype=torch.float32)
+    restored.load_state_dict(model.state_dict())
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), restored):
+        assert torch.equal(other(tokens(), tokens(steps=4), LENS)[0], logits)
+
+
+def test_dropout_acts_in_training_only():
+    model = make(dropout=0.5)
+    first, _ = model(tokens(), tokens(steps=4), LENS)
+    assert torch.equal(model(tokens(), tokens(steps=4), LENS)[0], first)
+    model.train()
+    assert not torch.equal(
+        model(tokens(), tokens(steps=4), LENS)[0], model(tokens(), tokens(steps=4), LENS)[0]
+    )
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_gpu_equals_cpu():
+    model = make()
+    expected, _ = model(tokens(), tokens(steps=4), LENS)
+    logits, _ = model.cuda()(tokens().cuda(), tokens(steps=4).cuda(), LENS.cuda())
+    assert_close(logits, expected)
+
+
+# ---- like any encoder and decoder ----
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """A model that knows some sentences by heart."""
+    pairs = load_corpus()[:60]
+    source, target = (Vocabulary([pair[i] for pair in pairs]) for i in (2, 3))
+    seed_everything(0)
+    model = Transformer(len(source), len(target), num_hiddens=32, ffn_hiddens=64, num_heads=4, num_layers=2)
+    history = fit(model, pairs, source, target, epochs=40, batch_size=20, progress=False)
+    return model, pairs, source, target, history
+
+
+def test_learns_and_translates(trained):
+    model, pairs, source, target, history = trained
+    assert history[-1] < 0.1 * history[0]
+    translations = translate_all(model, [pair.source for pair in pairs], source, target)
+    assert (
+        exact_match([translation.tokens for translation in translations], [pair.target for pair in pairs])
+        >= 0.9
+    )
+    one = translate(model, pairs[0].source, source, target)
+    assert one.tokens == translations[0].tokens
+    assert one.weights.shape == (2, 4, len(one.tokens), len(pairs[0].source) + 1)
+    for weights, pair in zip(forced_weights(model, pairs[:3], source, target), pairs, strict=False):
+        assert weights.shape == (2, 4, len(pair.target), len(pair.source) + 1)
+
+
+def test_translates_with_pruned_heads(trained):
+    model, pairs, source, target, _ = trained
+    pruned = prune_heads(
+        model, [Head("decoder.blocks.0.cross_attention", 1), Head("encoder.blocks.1.attention", 0)]
+    )
+    one = translate(pruned, pairs[0].source, source, target)
+    assert one.weights.shape[:2] == (2, 4)
+    assert one.weights[0, 3].eq(0).all()
+    assert one.weights[0, 2].ne(0).any() and one.weights[1, 3].ne(0).any()
+
+
+def test_padding_of_the_target_reaches_no_gradient():
+    gradients = []
+    for padding in (0, 5):
+        model = make()
+        target = tokens(steps=4)
+        target[1, 2:] = padding
+        logits, _ = model(tokens(), target, torch.tensor([6, 2, 3]))
+        masked_loss(logits, tokens(steps=4), torch.tensor([4, 2, 4])).backward()
+        gradients.append(
+            [parameter.grad for name, parameter in model.named_parameters() if "embedding" not in name]
+        )
+    for one, other in zip(*gradients, strict=True):
+        assert torch.equal(one, other)
