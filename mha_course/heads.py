@@ -88,6 +88,36 @@ def masked_heads(model: Model, heads: Iterable[Head]) -> Iterator[Model]:
         yield model
 
 
+@contextmanager
+def watched_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
+    """Keep where every head looked while the context lasts.
+
+    Yields
+    ------
+    dict of Tensor
+        For each attention module that was called the detached weights of its last call,
+        (batch, heads, queries, keys).
+    """
+    weights: dict[str, Tensor] = {}
+    watched = attentions(model)
+    for name, module in watched.items():
+        vars(module)["attend"] = _watch(module.attend, weights, name)
+    try:
+        yield weights
+    finally:
+        for module in watched.values():
+            del vars(module)["attend"]
+
+
+def _watch(attend: Callable[..., Any], kept: dict[str, Tensor], name: str) -> Callable[..., Any]:
+    def watch(*inputs: Any, need_weights: bool = False) -> Any:
+        output, weights = attend(*inputs[:4], need_weights=True)
+        kept[name] = weights.detach()
+        return (output, weights) if need_weights or inputs[4:] == (True,) else output
+
+    return watch
+
+
 def leave_one_out(
     model: nn.Module, score: Callable[[], float], without: Iterable[Head] = ()
 ) -> dict[Head, float]:

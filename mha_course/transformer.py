@@ -231,8 +231,8 @@ class TransformerDecoder(AttentionDecoder):
         # A module that is exported may keep no tensors.
         need_weights = not torch.compiler.is_compiling()
         batch, _, steps_before, _ = state.cache[0][0].shape
-        if len(tokens) != batch:
-            raise ValueError(f"tokens must have the batch size of the source, {batch}, got {len(tokens)}")
+        if tokens.shape[0] != batch:
+            raise ValueError(f"tokens must have the batch size of the source, {batch}, got {tokens.shape[0]}")
         X = self.positions(self.embedding(tokens), steps_before)  # (batch, steps, hiddens)
         caches, maps = [], []
         for block, cache, memory in zip(self.blocks, state.cache, state.memory, strict=True):
