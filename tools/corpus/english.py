@@ -17,9 +17,9 @@ def plural(meaning: Meaning) -> bool:
 
 
 def subject(meaning: Meaning) -> list[Word]:
-    # The verb's ending in the target language translates the whole subject, hence the label "subj" on each.
+    # A verb that agrees with "my mother" agrees with "mother".
     found = subject_words(lexicon("subjects")[meaning.subject], "en_words")
-    return [Word(word.text, word.labels | {"subj"}) for word in found]
+    return [*found[:-1], Word(found[-1].text, found[-1].labels | {"subj"})]
 
 
 def object_(meaning: Meaning, feature: str) -> list[Word]:

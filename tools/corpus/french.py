@@ -1,4 +1,7 @@
-"""French: agreement, the adjective's place, elision, "de" after a negation."""
+"""French: agreement, the adjective's place, elision, "de" after a negation.
+
+Articles and auxiliaries are aligned with what they translate and with the word that they agree with.
+"""
 
 from tools.corpus.english import determiner, plural
 from tools.corpus.grammar import Entry, Meaning, Slots, Word, lexicon, subject_words, words
@@ -23,6 +26,12 @@ def adjective(meaning: Meaning, noun: Entry, attributive: bool) -> list[Word]:
     return words(entry[form], "adj")
 
 
+def irregular(adjective: str, noun: str) -> bool:
+    """Whether the pair takes the form before a vowel: bel oiseau, vieil ordinateur."""
+    entry, name = lexicon("adjectives")[adjective], lexicon("nouns")[noun]
+    return entry["fr_vowel"] != entry["fr_m"] and name["fr_gender"] == "m" and name["fr"][0] in VOWELS
+
+
 def article(meaning: Meaning, noun: Entry, follower: str, feature: str) -> list[Word]:
     """The determiner's form before ``follower``, the word that comes next."""
     if feature == "none" and meaning.determiner == "a":
@@ -30,7 +39,7 @@ def article(meaning: Meaning, noun: Entry, follower: str, feature: str) -> list[
     form = lexicon("determiners")[determiner(meaning)]["fr_" + noun["fr_gender"]]
     if follower[0] in VOWELS:
         form = {"ce": "cet", "ma": "mon", "ta": "ton", "sa": "son"}.get(form, form)
-    return words(form, "det")
+    return words(form, "det", "noun")
 
 
 def object_(meaning: Meaning, feature: str) -> list[Word]:
@@ -65,8 +74,8 @@ def elide(sentence: list[Word]) -> list[Word]:
 SLOTS: Slots = {
     "SUBJ": lambda m, f: subject_words(subject(m), "fr"),
     "VERB": lambda m, f: words(lexicon("verbs")[m.verb]["fr_" + subject(m)["person"]], "verb"),
-    "AUX": lambda m, f: words(HAVE[subject(m)["person"]], "verb", "tense"),
-    "IS": lambda m, f: words(BE[subject(m)["person"]], "be"),
+    "AUX": lambda m, f: words(HAVE[subject(m)["person"]], "verb", "tense", "subj"),
+    "IS": lambda m, f: words(BE[subject(m)["person"]], "be", "subj"),
     "OBJ": object_,
     "DET": bare,
     "NOUN": lambda m, f: words(lexicon("nouns")[m.second if f else m.noun]["fr"], f or "noun"),

@@ -88,5 +88,5 @@ def subject_words(entry: Entry, language: str) -> list[Word]:
     parts = []
     for part in entry[language].split():
         mark, _, text = part.rpartition(":")
-        parts += words(text, "subj" if mark == "" else f"subj-{mark}")
+        parts += words(text, *(f"subj-{label}" for label in mark.split(",")) if mark else ["subj"])
     return parts

@@ -1,0 +1,453 @@
+"""The corpus is what its card says; the loader, the vocabulary and the batches keep everything."""
+
+import hashlib
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mha_course import corpus
+from mha_course.corpus import (
+    SPLITS,
+    TARGETS,
+    Pair,
+    Vocabulary,
+    batches,
+    join_tokens,
+    load_corpus,
+)
+from tools.corpus.generate import OUTPUT, corpus_text
+from tools.corpus.grammar import lexicon, table
+
+NOUNS = lexicon("nouns")
+ADJECTIVES = lexicon("adjectives")
+ENGLISH_NOUNS = {form: name for name, noun in NOUNS.items() for form in (name, noun["en_plural"])}
+EVERYTHING = {target: [pair for split in SPLITS for pair in load_corpus(target, split)] for target in TARGETS}
+GRAMMAR = {target: [pair for pair in EVERYTHING[target] if pair.template != "phrase"] for target in TARGETS}
+ONE_VOCABULARY = Vocabulary([pair.source for pair in EVERYTHING["fr"]])
+
+
+def combination(pair: Pair) -> tuple[str, str] | None:
+    """The adjective of a sentence and its noun: the next one, or in "this hat is red" the one before."""
+    for place, word in enumerate(pair.source):
+        if word in ADJECTIVES:
+            after = [ENGLISH_NOUNS[w] for w in pair.source[place + 1 : place + 2] if w in ENGLISH_NOUNS]
+            before = [ENGLISH_NOUNS[w] for w in pair.source[:place] if w in ENGLISH_NOUNS]
+            return word, (after or before)[0]
+    return None
+
+
+# --- the file
+
+
+def test_the_file_is_what_the_generator_writes_byte_for_byte() -> None:
+    assert OUTPUT.read_bytes() == corpus_text().encode("utf-8")
+
+
+def test_the_file_is_small() -> None:
+    assert OUTPUT.stat().st_size < 1_000_000
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_splits_have_their_sizes(target: str) -> None:
+    assert [len(load_corpus(target, split)) for split in SPLITS] == [3000, 200, 300, 100]
+
+
+def test_lines_are_nfc_without_stray_white_space() -> None:
+    for line in OUTPUT.read_text(encoding="utf-8").removesuffix("\n").split("\n"):
+        assert unicodedata.is_normalized("NFC", line)
+        cells = line.split("\t")
+        assert len(cells) == 12
+        assert all(cell == " ".join(cell.split()) and cell for cell in cells)
+
+
+def test_every_language_tells_the_same_rows() -> None:
+    rows = {tuple((pair.id, pair.template, pair.source) for pair in EVERYTHING[t]) for t in TARGETS}
+    assert len(rows) == 1
+
+
+# --- no leak
+
+
+def test_no_english_sentence_occurs_twice() -> None:
+    sentences = [pair.source for pair in EVERYTHING["fr"]]
+    assert len(set(sentences)) == len(sentences) == 3600
+
+
+def test_held_out_combinations_are_never_trained() -> None:
+    seen = {combination(pair) for split in ("train", "dev", "phrases") for pair in load_corpus("fr", split)}
+    unseen = {combination(pair) for pair in load_corpus("fr", "test")}
+    assert None not in unseen
+    assert not seen & unseen
+    possible = {
+        (adjective, name)
+        for name, noun in NOUNS.items()
+        for adjective in lexicon("kinds")[noun["kind"]]["adjectives"].split()
+    }
+    assert seen | unseen <= possible | {None}
+    assert len(unseen) / len(possible) == pytest.approx(0.2, abs=0.01)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_word_of_dev_and_test_is_trained(target: str) -> None:
+    trained = load_corpus(target, "train")
+    for side in ("source", "target"):
+        known = Vocabulary(getattr(pair, side) for pair in trained)
+        for split in ("dev", "test"):
+            assert all(word in known for pair in load_corpus(target, split) for word in getattr(pair, side))
+
+
+def test_the_readers_phrases_are_there() -> None:
+    printed = {
+        join_tokens(pair.source, "en"): join_tokens(pair.target, "fr")
+        for pair in load_corpus("fr", "phrases")
+    }
+    assert printed["go."] == "va !"
+    assert printed["i lost."] == "j'ai perdu."
+    assert printed["he's calm."] == "il est calme."
+    assert printed["i'm home."] == "je suis chez moi."
+
+
+# --- alignments
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_target_token_is_aligned_within_the_sentence(target: str) -> None:
+    for pair in EVERYTHING[target]:
+        assert len(pair.alignment) == len(pair.target)
+        for positions in pair.alignment:
+            assert positions and list(positions) == sorted(set(positions))
+            assert 0 <= positions[0] and positions[-1] < len(pair.source)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_content_word_is_aligned(target: str) -> None:
+    verbs = "want wants like likes bought buy saw see found find have has looking give look".split()
+    others = "not very today two three this here where on under much me".split()
+    content = {*ENGLISH_NOUNS, *ADJECTIVES, *lexicon("moods"), *verbs, *others, "mother", "father", "teacher"}
+    for pair in GRAMMAR[target]:
+        aligned = {position for positions in pair.alignment for position in positions}
+        assert all(place in aligned for place, word in enumerate(pair.source) if word in content), pair
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_adjective_and_noun_are_aligned_with_their_translations(target: str) -> None:
+    for pair in GRAMMAR[target]:
+        for place, word in enumerate(pair.source):
+            if word in ADJECTIVES or word in ENGLISH_NOUNS:
+                forms = translations(word, target)
+                found = [w for w, gold in zip(pair.target, pair.alignment, strict=True) if place in gold]
+                assert any(form in found for form in forms), (pair, word)
+
+
+def translations(english: str, target: str) -> set[str]:
+    entry = ADJECTIVES[english] if english in ADJECTIVES else NOUNS[ENGLISH_NOUNS[english]]
+    columns = [column for column in entry if column.split("_")[0] == target]
+    return {word for column in columns for word in entry[column].split()}
+
+
+def test_phrases_name_only_english_words_that_they_have() -> None:
+    for phrase in table(OUTPUT.parents[2] / "tools" / "corpus" / "phrases.tsv"):
+        for target in TARGETS:
+            for item in phrase[target].split():
+                word, _, labels = item.partition("@")
+                assert set((labels or word).split(",")) <= set(phrase["en"].split()), (phrase["en"], item)
+
+
+# --- grammar, checked on the finished sentences
+
+
+FRENCH_VOWELS = tuple("aeiouyéèêàâîôûh")
+
+
+def french() -> list[Pair]:
+    return EVERYTHING["fr"]
+
+
+def test_french_elides_before_vowels_and_only_there() -> None:
+    full = {"je", "ne", "de", "que", "le", "la", "te", "me"}
+    for pair in french():
+        for word, follower in zip(pair.target, pair.target[1:], strict=False):
+            assert not (word in full and follower.startswith(FRENCH_VOWELS)), pair.target
+            assert word[-1] != "'" or follower.startswith(FRENCH_VOWELS), pair.target
+            assert word not in ("beau", "vieux", "ce", "ma", "ta", "sa") or not follower.startswith(
+                FRENCH_VOWELS
+            )
+            assert word not in ("bel", "vieil", "cet") or follower.startswith(FRENCH_VOWELS)
+
+
+def test_french_has_de_and_not_un_after_a_negation() -> None:
+    negated = [pair for pair in french() if "pas" in pair.target]
+    assert len(negated) > 300
+    for pair in negated:
+        assert not {"un", "une", "des"} & set(pair.target), pair.target
+        assert {"ne", "n'"} & set(pair.target) or pair.template == "phrase"
+
+
+def test_french_articles_and_adjectives_agree_with_the_noun() -> None:
+    genders = {noun["fr"]: (noun["fr_gender"], "") for noun in NOUNS.values()}
+    genders |= {noun["fr_plural"]: (noun["fr_gender"], "p") for noun in NOUNS.values()}
+    articles = {"m": {"un", "le", "ce", "cet"}, "f": {"une", "la", "cette", "ma", "ta", "sa"}}
+    checked = 0
+    for pair in GRAMMAR["fr"]:
+        found = combination(pair)
+        if found is None:
+            continue
+        adjective, name = found
+        noun = next(w for w in pair.target if w in (NOUNS[name]["fr"], NOUNS[name]["fr_plural"]))
+        gender, number = genders[noun]
+        entry = ADJECTIVES[adjective]
+        right = {entry[f"fr_{gender}{number}"]} | ({entry["fr_vowel"]} if gender + number == "m" else set())
+        wrong = {entry[f"fr_{form}"] for form in ("m", "f", "mp", "fp", "vowel")} - right
+        assert right & set(pair.target), pair.target
+        assert not wrong & set(pair.target), pair.target
+        # The nearest article before the noun is its own.
+        before = [word for word in pair.target[: pair.target.index(noun)]][-2:]
+        assert not articles["f" if gender == "m" else "m"] & set(before), pair.target
+        checked += 1
+    assert checked > 3000
+
+
+TURKISH_VOWELS = "aıoueiöü"
+
+
+def turkish_words() -> set[tuple[str, ...]]:
+    """Every word with its suffixes: ("kitab", "+ım")."""
+    found = set()
+    for pair in EVERYTHING["tr"]:
+        for word in " ".join(pair.target).replace(" +", "+").split():
+            stem, *suffixes = word.split("+")
+            found.add((stem, *suffixes))
+    return found
+
+
+def test_turkish_suffixes_are_in_harmony() -> None:
+    invariant = {"yor"}
+    checked = 0
+    for stem, *suffixes in turkish_words():
+        said = stem
+        for suffix in suffixes:
+            last = [letter for letter in said if letter in TURKISH_VOWELS][-1]
+            first = next((letter for letter in suffix if letter in TURKISH_VOWELS), None)
+            if first and suffix not in invariant:
+                assert (last in "eiöü") == (first in "eiöü"), (stem, suffixes)
+                if first in "ıiuü" and first != "o":
+                    assert (last in "ouöü") == (first in "uü"), (stem, suffixes)
+                checked += 1
+            said += suffix
+    assert checked > 150
+
+
+def test_turkish_never_sets_two_vowels_side_by_side_nor_leaves_k_hard() -> None:
+    hard = {noun["tr"] for noun in NOUNS.values() if noun["tr"] != noun["tr_soft"]}
+    assert hard == {"köpek", "kitap", "gömlek", "çiçek"}
+    for stem, *suffixes in turkish_words():
+        for before, after in zip([stem, *suffixes], suffixes, strict=False):
+            assert not (before[-1] in TURKISH_VOWELS and after[0] in TURKISH_VOWELS), (stem, suffixes)
+        if stem in hard and suffixes:
+            assert suffixes[0][0] not in TURKISH_VOWELS, (stem, suffixes)
+
+
+def test_turkish_marks_a_definite_object() -> None:
+    for pair in GRAMMAR["tr"]:
+        transitive = pair.template.split("-")[0] in ("want", "like", "past", "search", "give")
+        if transitive and "this" in pair.source:
+            assert any(re.fullmatch(r"\+[yn]?[ıiuü]", word) for word in pair.target), pair.target
+        if transitive and {"a", "an", "two", "three"} & set(pair.source):
+            assert not any(re.fullmatch(r"\+[yn]?[ıiuü]", word) for word in pair.target), pair.target
+
+
+def test_vietnamese_counts_with_the_nouns_classifier() -> None:
+    classifiers = {noun["vi"].split()[0]: noun["vi_classifier"] for noun in NOUNS.values()}
+    assert len(classifiers) < len(NOUNS)  # xe hơi and xe đạp begin alike and share chiếc
+    numbers = ("một", "hai", "ba")
+    checked = 0
+    for pair in GRAMMAR["vi"]:
+        for number, classifier, noun in zip(pair.target, pair.target[1:], pair.target[2:], strict=False):
+            if number in numbers:
+                assert classifiers[noun] == classifier, pair.target
+                checked += 1
+    assert checked > 900
+
+
+def test_vietnamese_denies_without_very_and_colours_with_phải() -> None:
+    for pair in EVERYTHING["vi"]:
+        text = " ".join(pair.target)
+        assert "không rất" not in text
+        assert "không màu" not in text
+        assert text.count("này") <= 1
+
+
+def test_chinese_counts_with_the_nouns_measure_word() -> None:
+    measures = {noun["zh"]: noun["zh_measure"] for noun in NOUNS.values()}
+    checked = 0
+    for pair in GRAMMAR["zh"]:
+        found = combination(pair)
+        for place, word in enumerate(pair.target):
+            if word in ("一", "兩", "三", "這", "那"):
+                noun = next(w for w in pair.target[place:] if w in measures)
+                assert pair.target[place + 1] == measures[noun], pair.target
+                checked += 1
+        assert "二" not in pair.target
+        assert found is None or "很" not in pair.target or "不" not in pair.target
+    assert checked > 2000
+
+
+def test_chinese_is_traditional() -> None:
+    for pair in EVERYTHING["zh"]:
+        # Big5 is Taiwan's character set: simplified characters are not in it.
+        "".join(pair.target).encode("big5")
+
+
+# --- tokens and sentences
+
+
+@pytest.mark.parametrize(
+    ("language", "tokens", "sentence"),
+    [
+        ("en", "do you want a red hat ?", "do you want a red hat?"),
+        ("fr", "est-ce qu' il n' a pas de vélo ?", "est-ce qu'il n'a pas de vélo ?"),
+        ("tr", "siyah kedi +m +i arı +yor mu +sun ?", "siyah kedimi arıyor musun?"),
+        ("vi", "bạn có khỏe không ?", "bạn có khỏe không?"),
+        ("zh", "我 有 一 隻 貓 。", "我有一隻貓。"),
+    ],
+)
+def test_tokens_join_to_the_printed_sentence(language: str, tokens: str, sentence: str) -> None:
+    assert join_tokens(tokens.split(), language) == sentence
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_row_joins_without_losing_a_letter(target: str) -> None:
+    for pair in EVERYTHING[target]:
+        printed = join_tokens(pair.target, target)
+        assert printed.replace(" ", "") == "".join(pair.target).replace("+", "")
+        assert not re.search(r" [.+,]|' |  |^ | $", printed), printed
+
+
+# --- loader, vocabulary, batches
+
+
+@pytest.mark.parametrize(("target", "split"), [("de", "train"), ("fr", "valid"), ("", "train")])
+def test_an_unknown_language_or_split_is_named(target: str, split: str) -> None:
+    with pytest.raises(ValueError, match="must be one of"):
+        load_corpus(target, split)
+
+
+def test_vocabulary_begins_with_the_special_tokens() -> None:
+    vocabulary = Vocabulary([["b", "a", "b"], ["c"]])
+    assert [vocabulary.pad, vocabulary.bos, vocabulary.eos, vocabulary.unk] == [0, 1, 2, 3]
+    assert vocabulary.to_tokens(range(len(vocabulary))) == ["<pad>", "<bos>", "<eos>", "<unk>", "b", "a", "c"]
+    assert vocabulary["b"] == 4
+    assert vocabulary[["c", "zebra", "<eos>"]] == [6, 3, 2]
+    assert "zebra" not in vocabulary
+
+
+def test_vocabulary_leaves_rare_words_out() -> None:
+    assert len(Vocabulary([["b", "a", "b"], ["c"]], min_freq=2)) == 5
+
+
+def test_vocabulary_does_not_depend_on_the_order_of_sentences() -> None:
+    sentences = [pair.source for pair in load_corpus("fr", "dev")]
+    first, second = Vocabulary(sentences), Vocabulary(reversed(sentences))
+    assert first.to_tokens(range(len(first))) == second.to_tokens(range(len(second)))
+
+
+@given(st.lists(st.text(alphabet="abcdef", min_size=1, max_size=3), max_size=20))
+def test_known_tokens_survive_ids(tokens: list[str]) -> None:
+    vocabulary = Vocabulary([tokens])
+    assert vocabulary.to_tokens(vocabulary[tokens]) == tokens
+    assert vocabulary.to_tokens(torch.tensor(vocabulary[tokens], dtype=torch.int64)) == tokens
+
+
+@pytest.mark.parametrize("number", [-1, 7])
+def test_an_id_outside_the_vocabulary_is_refused(number: int) -> None:
+    with pytest.raises(ValueError, match=f"from 0 to 6, got {number}"):
+        Vocabulary([["b", "a", "c"]]).to_tokens([number])
+
+
+def test_a_string_in_place_of_tokens_is_refused() -> None:
+    with pytest.raises(TypeError, match="lists of tokens"):
+        Vocabulary(["i lost ."])
+
+
+def test_a_batch_ends_rows_with_eos_and_pads_after() -> None:
+    pairs = [
+        Pair("1", "", ("a", "b"), ("x",), ((0,),)),
+        Pair("2", "", ("a",), ("x", "y", "x"), ((0,), (0,), (0,))),
+    ]
+    source, target = Vocabulary([["a", "b"]]), Vocabulary([["x", "y"]])
+    (batch,) = batches(pairs, source, target)
+    assert batch.source.tolist() == [[4, 5, 2], [4, 2, 0]]
+    assert batch.source_lens.tolist() == [3, 2]
+    assert batch.target.tolist() == [[4, 2, 0, 0], [4, 5, 4, 2]]
+    assert batch.target_lens.tolist() == [2, 4]
+    assert batch.source.dtype == batch.target_lens.dtype == torch.int64
+
+
+def told(found: list[corpus.Batch]) -> list[tuple[int, ...]]:
+    """Rows of all batches, without padding."""
+    return [
+        tuple(row[:length])
+        for batch in found
+        for row, length in zip(batch.source.tolist(), batch.source_lens.tolist(), strict=True)
+    ]
+
+
+def test_without_a_seed_batches_keep_the_order() -> None:
+    pairs = load_corpus("fr", "dev")
+    found = told(batches(pairs, ONE_VOCABULARY, ONE_VOCABULARY, 7))
+    assert found == [(*ONE_VOCABULARY[pair.source], 2) for pair in pairs]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 300), st.integers(0, 5))
+def test_with_a_seed_every_pair_comes_once(batch_size: int, seed: int) -> None:
+    pairs = load_corpus("fr", "dev")
+    found = batches(pairs, ONE_VOCABULARY, ONE_VOCABULARY, batch_size, seed=seed)
+    assert sorted(told(found)) == sorted((*ONE_VOCABULARY[pair.source], 2) for pair in pairs)
+    assert all(len(batch.source) <= batch_size for batch in found)
+    assert sum(len(batch.source) < batch_size for batch in found) <= 1
+
+
+def test_a_seed_puts_similar_lengths_together_and_another_seed_mixes_anew() -> None:
+    pairs = load_corpus("fr", "train")
+    kept = batches(pairs, ONE_VOCABULARY, ONE_VOCABULARY)
+    sorted_ = batches(pairs, ONE_VOCABULARY, ONE_VOCABULARY, seed=0)
+    assert padding(sorted_) < 0.2 * padding(kept)
+    assert told(sorted_) == told(batches(pairs, ONE_VOCABULARY, ONE_VOCABULARY, seed=0))
+    assert told(sorted_) != told(batches(pairs, ONE_VOCABULARY, ONE_VOCABULARY, seed=1))
+
+
+def padding(found: list[corpus.Batch]) -> int:
+    return sum(int((batch.source == 0).sum() + (batch.target == 0).sum()) for batch in found)
+
+
+def test_batches_are_the_same_on_every_machine() -> None:
+    pairs = [Pair(str(i), "", ("a",) * (i % 5 + 1), ("b",) * (i % 3 + 1), ()) for i in range(50)]
+    ids = Vocabulary([["a", "b"]])
+    ordered = [len(batch.source[0]) for batch in batches(pairs, ids, ids, 8, seed=3)]
+    order = corpus._chunks(pairs, 8, 3)
+    digest = hashlib.sha256(" ".join(pair.id for chunk in order for pair in chunk).encode()).hexdigest()
+    assert (ordered, digest[:16]) == EXPECTED_ORDER
+
+
+EXPECTED_ORDER = ([], "")
+
+
+def test_no_pairs_make_no_batches() -> None:
+    assert batches([], ONE_VOCABULARY, ONE_VOCABULARY) == []
+    assert batches([], ONE_VOCABULARY, ONE_VOCABULARY, seed=0) == []
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_batch_size_below_one_is_refused(size: int) -> None:
+    with pytest.raises(ValueError, match=f"batch_size must be at least 1, got {size}"):
+        batches([], ONE_VOCABULARY, ONE_VOCABULARY, size)
+
+
+def test_the_corpus_is_read_from_the_package() -> None:
+    assert Path(corpus.__file__).parent / "data" / "corpus.tsv" == OUTPUT
