@@ -6,6 +6,7 @@ English (``book/en``) is the source of code, outputs, formulas and order; each l
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from pathlib import Path
 
@@ -48,6 +49,8 @@ def run_status(course: Course, args: argparse.Namespace) -> int:
 
 def run_add(course: Course, args: argparse.Namespace) -> int:
     print("\n".join(languages.add(course, args.code, args.name, args.html, args.sphinx)))
+    if (course.root / "tools/site.py").exists():  # the pages that are not notebooks
+        subprocess.run([sys.executable, "-m", "tools.site", "pages"], cwd=course.root, check=True)
     return 0
 
 

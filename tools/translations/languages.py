@@ -35,7 +35,7 @@ def status_table(course: Course) -> str:
 def add(
     course: Course, code: str, name: str, html: str | None = None, sphinx: str | None = None
 ) -> list[str]:
-    """A new language: its row in languages.yml, columns in the glossary, notebooks (in English) and lock."""
+    """A new language: its row in languages.yml, columns in the glossary, interface, notebooks and lock."""
     if not re.fullmatch(r"[a-z]{2,8}(-[a-z0-9]{2,8})*", code):
         raise CourseError(f"{code!r} is not a language code such as 'de' or 'pt-br'")
     if code in course.languages:
@@ -48,8 +48,16 @@ def add(
         path, text + yaml.safe_dump({code: row}, allow_unicode=True, sort_keys=False, width=1000)
     )
     add_columns(course, code)
+    interface = course.root / "book/_locale" / f"{course.source}.yml"
+    if interface.exists():
+        write_atomically(interface.with_stem(code), interface.read_text(encoding="utf-8"))
     changed = sync(Course(course.root))
-    return ["book/languages.yml", "book/glossary.csv", *(f"book/{name}" for name in changed)]
+    return [
+        f"{path}: its words, to translate",
+        f"{interface.with_stem(code)}: the interface, to translate",
+        "book/glossary.csv",
+        *(f"book/{name}" for name in changed),
+    ]
 
 
 def add_columns(course: Course, code: str) -> None:

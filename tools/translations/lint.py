@@ -58,7 +58,7 @@ def english_left_in(english: str, text: str, shared: set[str]) -> Iterator[str]:
     runs = {tuple(map(str.lower, theirs[i : i + 4])) for i in range(len(theirs) - 3)}
     for i in range(len(ours) - 3):
         run = ours[i : i + 4]
-        if tuple(map(str.lower, run)) in runs and sum(map(str.islower, run)) > 1:
+        if tuple(map(str.lower, run)) in runs and sum(map(str.islower, run)) > 1 and "".join(run).isascii():
             yield f"has English left in: {' '.join(run)!r}"
             return
     for heading in headings(english) & headings(text):

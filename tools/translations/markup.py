@@ -56,8 +56,9 @@ def skeleton(text: str) -> Counter[tuple[str, str]]:
 
 
 def headings(text: str) -> set[str]:
-    found = PARSER.parse(text)
-    return {after.content for token, after in pairwise(found) if token.type == "heading_open"}
+    """The words of each heading."""
+    pairs = pairwise(PARSER.parse(text))
+    return {plain(after.content) for token, after in pairs if token.type == "heading_open"}
 
 
 def prose(text: str) -> list[list[Words]]:

@@ -1,0 +1,120 @@
+"""A fifth language end to end: accented English is added, translated, built and run like any other."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup, Comment
+
+from tools.translations import Course, page_state
+from tools.translations.check import check
+from tools.translations.course import cells
+from tools.translations.lock import stamp
+
+ROOT = Path(__file__).parents[1]
+ACCENTS = str.maketrans("aeiouyAEIOUY", "áéíóúýÁÉÍÓÚÝ")
+# Code, formulas, link targets, HTML tags and the places of numbers are not words.
+KEPT = re.compile(
+    r"(```.*?```|``.*?``|`[^`]*`|\$\$.*?\$\$|\$[^$\n]*\$|\]\([^)]*\)|<[^>]*>|\{\w+\})", re.DOTALL
+)
+# What stands in English in every edition: names, code and what was published in English.
+NAMES = "English|Python|PyTorch|Colab|GitHub|Jupyter|JupyterLab|Esperanto|MIT|CC|BY"
+
+
+def accented(text: str) -> str:
+    parts = KEPT.split(text)
+    return "".join(part if i % 2 else part.translate(ACCENTS) for i, part in enumerate(parts))
+
+
+def run(root: Path, *arguments: str) -> str:
+    command = [sys.executable, "-m", *arguments]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A copy of the project with Esperanto added: every text of ours translated, by accents."""
+    root = tmp_path_factory.mktemp("project") / "course"
+    shutil.copytree(
+        ROOT / "book", root / "book", ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+    )
+    for folder in ("tools", "mha_course"):
+        shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("_config.yml", "_toc.yml", "pyproject.toml"):
+        shutil.copy(ROOT / name, root / name)
+    run(root, "tools.translations", "add", "eo", "Esperanto")
+    interface = root / "book/_locale/eo.yml"
+    words = yaml.safe_load(interface.read_text(encoding="utf-8"))
+    interface.write_text(
+        yaml.safe_dump({k: accented(v) for k, v in words.items()}, allow_unicode=True), encoding="utf-8"
+    )
+    listed = root / "book/languages.yml"
+    rows = yaml.safe_load(listed.read_text(encoding="utf-8"))
+    rows["eo"]["words"] = {key: accented(text) for key, text in rows["eo"]["words"].items()}
+    listed.write_text(yaml.safe_dump(rows, allow_unicode=True, sort_keys=False), encoding="utf-8")
+    run(root, "tools.site", "pages")
+    made = Course(root)
+    for stem in made.stems():
+        notebook = made.read("eo", stem)
+        for cell in cells(notebook).values():
+            cell.source = accented(cell.source)
+        made.write("eo", stem, notebook)
+        stamp(made, "eo", stem)
+    return made
+
+
+def test_it_is_in_step_with_english(course: Course) -> None:
+    assert [finding.line() for finding in check(course, "eo") if finding.is_error()] == []
+    for stem in course.stems():
+        assert page_state("eo", stem, course).untranslated == ()
+
+
+def test_the_other_languages_are_as_they_were(course: Course) -> None:
+    for language in Course().languages:
+        for path in sorted((ROOT / "book" / language).glob("[!.]*.*")):
+            assert (course.root / "book" / language / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_a_notebook_of_it_runs_with_the_outputs_of_english(course: Course) -> None:
+    shown = run(course.root, "pytest", "--nbval", "-q", "-p", "no:cacheprovider", "book/eo/index.ipynb")
+    assert " passed" in shown
+
+
+@pytest.fixture(scope="module")
+def site(course: Course) -> Path:
+    run(course.root, "tools.site", "build", "--lang", "eo")
+    return course.root / "_build/html/eo"
+
+
+def english_words(page: Path) -> set[str]:
+    """Words without an accent that a reader of the page sees or hears, but names and code."""
+    soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+    for element in soup(["script", "style", "pre", "code", "svg", "math", "noscript", "template"]):
+        element.decompose()
+    for element in soup.select(".katex, .math, .output, .cell_output, [lang=en]"):
+        element.decompose()
+    texts = [text for text in soup.find_all(string=True) if not isinstance(text, Comment)]
+    attributes = ("title", "aria-label", "placeholder", "alt", "content", "data-text")
+    for element in soup.find_all(True):
+        if element.name != "meta" or element.get("name") == "description":
+            texts += [str(element[name]) for name in attributes if element.has_attr(name)]
+    words = re.findall(r"[A-Za-z]{3,}(?![\w.])", " ".join(texts))
+    return {word for word in words if re.search("[aeiou]", word) and not re.fullmatch(NAMES, word)}
+
+
+@pytest.mark.parametrize("stem", ["index", "multi-head-attention", "translations", "404"])
+def test_no_word_of_its_interface_is_english(site: Path, stem: str) -> None:
+    assert english_words(site / f"{stem}.html") == set()
+
+
+def test_the_page_says_its_language(site: Path) -> None:
+    soup = BeautifulSoup((site / "index.html").read_text(encoding="utf-8"), "html.parser")
+    assert soup.html is not None and soup.html["lang"] == "eo"
