@@ -1,7 +1,8 @@
 """The experiments that are too long for a page: every layout and part of the attention model, three seeds.
 
-``python -m tools.ablation [--workers N] [PATH]`` trains 51 small models (about 15 minutes on two cores) and
-writes one row for each to ``mha_course/data/ablation.tsv``, which the chapters read and assert claims about.
+``python -m tools.ablation [--workers N] [--study NAME] [PATH]`` trains 51 small models (about 10 minutes on
+two cores) and writes one row for each to ``mha_course/data/ablation.tsv``, which the chapters read and assert
+claims about. With ``--study`` the other study's rows stay as they are.
 
 Two studies share the table. ``layout`` crosses the encoder's direction, the decoder's initial state and the
 number of layers. ``parts`` swaps the cell and the attention, each at three learning rates, so that the rate
@@ -125,33 +126,48 @@ def measure(setting: Setting) -> Scores:
     return Scores(matches(dev), matches(test), alignment, mean_shift(weights, test))
 
 
-def write_table(path: Path, rows: list[tuple[Setting, Scores]]) -> None:
+def as_row(setting: Setting, scores: Scores) -> dict[str, str]:
+    """One line of the table."""
+    rounded = {name: f"{value:.3f}" for name, value in asdict(scores).items()}
+    return {name: str(value) for name, value in asdict(setting).items()} | rounded
+
+
+def kept_rows(path: Path, study: str) -> list[dict[str, str]]:
+    """Rows of the other studies in a table that is there already."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return [row for row in csv.DictReader(file, delimiter="\t") if row["study"] != study]
+
+
+def write_table(path: Path, rows: list[dict[str, str]]) -> None:
     """Write the whole table at once, so that a cut leaves the old one."""
     names = [field.name for kind in (Setting, Scores) for field in fields(kind)]
     draft = path.with_suffix(".draft")
     with draft.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, names, delimiter="\t", lineterminator="\n")
         writer.writeheader()
-        for setting, scores in rows:
-            rounded = {name: f"{value:.3f}" for name, value in asdict(scores).items()}
-            writer.writerow(asdict(setting) | rounded)
+        writer.writerows(sorted(rows, key=lambda row: row["study"]))
     draft.replace(path)
+
+
+STUDIES = {"layout": layouts, "parts": parts}
 
 
 def main() -> None:
     """Train every setting and write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("path", nargs="?", type=Path, default=TABLE)
     parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
+    parser.add_argument("--study", choices=STUDIES)
     arguments = parser.parse_args()
-    settings = [*layouts(), *parts()]
-    rows: list[tuple[Setting, Scores]] = []
+    chosen = [arguments.study] if arguments.study else list(STUDIES)
+    settings = [setting for study in chosen for setting in STUDIES[study]()]
+    rows = kept_rows(arguments.path, arguments.study) if arguments.study else []
     with ProcessPoolExecutor(arguments.workers) as pool:
-        for setting, scores in zip(settings, pool.map(measure, settings), strict=True):
-            rows.append((setting, scores))
-            print(f"{len(rows)}/{len(settings)}", setting, scores, flush=True)
+        for number, scores in enumerate(pool.map(measure, settings)):
+            rows.append(as_row(settings[number], scores))
+            print(f"{number + 1}/{len(settings)}", settings[number], scores, flush=True)
     write_table(arguments.path, rows)
 
 
