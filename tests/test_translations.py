@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from tools.translations import Course, CourseError, page_state
 from tools.translations.__main__ import main
 from tools.translations.check import check
 from tools.translations.course import cells, write_atomically
+from tools.translations.glossary import fold, inflected
 from tools.translations.lock import read_lock, stamp
 from tools.translations.sync import sync
 
@@ -402,6 +404,14 @@ def test_an_untranslated_cell_follows_the_english(course: Course) -> None:
     assert errors(course) == []
 
 
+def test_an_english_sentence_is_a_change_of_one_file(course: Course) -> None:
+    """Until the next sync a page that is not translated shows the older English, which is a warning."""
+    rewrite(course, "en", replace("why", "are not zero", "are small, not zero"))
+    assert errors(course) == []
+    what = "not translated, and shows an older English: run sync"
+    assert f"error: vi masks#why: {what}" in errors(course, release=True)
+
+
 def test_a_translation_begun_but_not_stamped_survives_sync(course: Course) -> None:
     rewrite(course, "vi", replace("result", "Result", "Kết quả"))
     rewrite(course, "en", replace("result", "two", "three"))
@@ -613,6 +623,51 @@ def test_an_import_is_stamped_against_the_english_that_the_translator_saw(
     assert page_state("vi", "masks", course).stale == ("result",)
 
 
+def edit_english_as_text(course: Course, *edits: tuple[str, str]) -> int:
+    """Export, replace, import; returns the exit status of the import."""
+    assert main(["--root", str(course.root), "export", "en", "masks"]) == 0
+    path = course.root / "_build/translations/en/masks.md"
+    text = path.read_text(encoding="utf-8")
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new, 1)
+    path.write_text(text, encoding="utf-8")
+    return main(["--root", str(course.root), "import", "en", "masks"])
+
+
+def test_english_goes_out_as_text_and_comes_back_the_same(course: Course) -> None:
+    before = course.path("en", "masks").read_bytes()
+    assert edit_english_as_text(course) == 0
+    assert course.path("en", "masks").read_bytes() == before
+
+
+def test_english_is_changed_without_jupyter(course: Course) -> None:
+    new_cell = "%%% text more\nMore.\n\n%%% code solution-half hide-cell"
+    edits = [("not zero", "small"), ("1 + 1", "1 + 2"), ("%%% code solution-half hide-cell", new_cell)]
+    assert edit_english_as_text(course, *edits) == 0
+    assert errors(course)[0] == "error: en masks: its code changed after it was executed: run sync"
+    sync(course)
+    assert errors(course) == []
+    assert page_state("tr", "masks", course) == (("title", "result", "formula"), ("why",), ("more",))
+    assert cell_of(course.read("zh", "masks"), "add").outputs[0].text == "3\n"
+
+
+def test_a_chapter_is_written_without_jupyter(course: Course) -> None:
+    path = course.root / "draft.md"
+    path.write_text("%%% text title\n# Draft\n\n%%% code setup\n\n%%% code one\nprint(1)\n", encoding="utf-8")
+    assert main(["--root", str(course.root), "import", "en", "draft", str(path)]) == 0
+    sync(course)
+    assert cell_of(course.read("vi", "draft"), "one").outputs[0].text == "1\n"
+    assert errors(course) == []
+
+
+@pytest.mark.parametrize("line", ["%%% text why", "%%% prose more", "%%% text Two words", "%%% text"])
+def test_a_faulty_english_file_changes_nothing(course: Course, line: str) -> None:
+    before = course.path("en", "masks").read_bytes()
+    assert edit_english_as_text(course, ("%%% text formula", f"{line}\nMore.\n\n%%% text formula")) == 1
+    assert course.path("en", "masks").read_bytes() == before
+
+
 FAULTY_IMPORTS = {
     "a lost formula": ({"title": "# Mặt nạ\n\n`mask`"}, "of English is missing"),
     "English left in": ({"why": ENGLISH["why"] + " x"}, "has English left in"),
@@ -640,6 +695,75 @@ def test_a_faulty_import_changes_nothing(
     assert main(["--root", str(course.root), "import", "vi", "masks", "--stamp"]) == 1
     assert what in capsys.readouterr().err
     assert snapshot(course) == before
+
+
+# --- glossary ---------------------------------------------------------------------------------------
+
+
+def glossary_warnings(course: Course) -> list[str]:
+    return [finding.line() for finding in check(course) if finding.level == "warning"]
+
+
+@pytest.mark.parametrize(
+    ("key", "old", "new", "term"),
+    [
+        ("title", "sorgulardan", "isteklerden", "query"),
+        ("why", "dolgunun ağırlıkları", "doldurmanın ağırlıkları", "padding"),
+        ("result", "öğrenme oranı", "öğrenme hızı", "learning rate"),
+    ],
+)
+def test_a_term_that_is_not_the_glossarys_is_a_warning(
+    course: Course, key: str, old: str, new: str, term: str
+) -> None:
+    rewrite(course, "tr", replace(key, old, new))
+    stamp(course, "tr", "masks", [key])
+    assert errors(course) == []
+    (line,) = glossary_warnings(course)
+    assert line.startswith(f"warning: tr masks#{key}: {term!r} is ")
+
+
+@pytest.mark.parametrize(
+    ("language", "term", "words"),
+    [
+        ("tr", "ağırlık", "ağırlığı ağırlıklarının Ağırlık"),
+        ("tr", "şekil", "şekli şekillerin şekilde"),
+        ("tr", "kayıp", "kaybı kayıplar"),
+        ("tr", "anahtar", "anahtarlarla Anahtarı"),
+        ("tr", "İlkleme", "ilklemenin İLKLEME"),
+        ("tr", "gizli durum", "gizli durumun gizli durumları"),
+        ("tr", "dikkat ağırlığı", "dikkat ağırlıkları dikkat ağırlığının"),
+        ("vi", "trọng số", "trọng số Trọng số"),
+        ("zh", "遮罩 softmax", "遮罩softmax 遮罩 softmax"),
+        ("zh", "注意力", "自注意力權重"),
+    ],
+)
+def test_a_term_is_found_in_its_inflected_forms(language: str, term: str, words: str) -> None:
+    for form in words.split() if " " not in term else [words]:
+        assert re.search(inflected(term, language), fold(form)), form
+
+
+@pytest.mark.parametrize(
+    ("term", "other"), [("kayıp", "kaynak"), ("değer", "eder"), ("kafa", "kaba"), ("dizi", "iz")]
+)
+def test_another_word_is_not_taken_for_the_term(term: str, other: str) -> None:
+    assert not re.search(inflected(term, "tr"), fold(other))
+
+
+def test_the_table_of_terms_follows_the_glossary(course: Course) -> None:
+    rewrite(course, "en", lambda nb: nb.cells.append(named(new_markdown_cell("x"), "terms-table")), "sums")
+    sync(course)
+    table = cells(course.read("vi", "sums"))["terms-table"].source
+    assert "| English | Türkçe | Tiếng Việt | 繁體中文 |" in table
+    assert "| key | anahtar | khóa | 鍵 |" in table
+    assert check(course) == []
+    path = course.root / "book/glossary.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("khóa", "chìa"), encoding="utf-8")
+    assert errors(course) == [
+        "error: en sums: derived cells or metadata are not as sync writes them: run sync"
+    ]
+    sync(course)
+    assert "| key | anahtar | chìa | 鍵 |" in cells(course.read("tr", "sums"))["terms-table"].source
+    assert check(course) == []
 
 
 # --- merging --------------------------------------------------------------------------------------

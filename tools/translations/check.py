@@ -50,8 +50,8 @@ def check(course: Course, language: str | None = None, stem: str | None = None) 
 def check_source(course: Course, stem: str) -> Iterator[Finding]:
     """English by itself: executed as it stands, ids that can be permanent, links that lead somewhere."""
     notebook, where = course.read(course.source, stem), f"{course.source} {stem}"
-    if notebook != tidy(notebook, course.setup_code):
-        yield Finding("error", where, "set-up cell or metadata are not as sync writes them: run sync")
+    if notebook != tidy(notebook, course):
+        yield Finding("error", where, "derived cells or metadata are not as sync writes them: run sync")
     if notebook.metadata.get("executed") != code_digest(notebook):
         yield Finding("error", where, "its code changed after it was executed: run sync")
     for key in (cell["id"] for cell in notebook.cells):
@@ -130,7 +130,11 @@ def check_cell(
     state = cell_state(entry, english.source, cell.source)
     if state == "untranslated":
         if cell.source != english.source:
-            yield Finding("error", where, "not translated, and English has changed: run sync")
+            yield Finding("stale", where, "not translated, and shows an older English: run sync")
+        return
+    if where.endswith("#terms-table"):
+        if cell.source != english.source:
+            yield Finding("error", where, "is made from glossary.csv: run sync")
         return
     if state == "unread":
         yield Finding(

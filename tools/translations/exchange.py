@@ -1,4 +1,4 @@
-"""For translators without Jupyter: a notebook as one Markdown file, English and translation cell by cell."""
+"""For authors and translators without Jupyter: a notebook as one Markdown file, cell by cell."""
 
 from __future__ import annotations
 
@@ -11,15 +11,23 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from .course import Course, CourseError, cells
 from .lint import differences, lint
 from .lock import Entry, cell_state, digest, read_lock, write_lock
+from .sync import tidy
 
 HEADER = """\
 <!-- {stem}, {name}. For each cell: the English, then after "%%% {code}" the translation.
      Leave the lines that begin with %%% as they are; an empty translation stays as it was.
      Formulas, `code` and link targets are the same in every language. -->
+"""
+
+
+SOURCE_HEADER = """\
+<!-- {stem}. "%%% text ID" and "%%% code ID tag,tag" begin a cell; cells may be added, moved and removed.
+     An id is words of a-z and 0-9 with hyphens, and is kept for ever. -->
 """
 
 
@@ -38,11 +46,11 @@ def default_path(course: Course, language: str, stem: str) -> Path:
 
 def export(course: Course, language: str, stem: str, todo: bool = False) -> str:
     """The file's text; ``todo``: only cells that are not fresh, with code between them for context."""
+    if language == course.source:
+        return export_source(course, stem)
     source, texts = course.read(course.source, stem), cells(course.read(language, stem))
-    lock, parts = (
-        read_lock(course, language),
-        [HEADER.format(stem=stem, name=course.languages[language].name, code=language)],
-    )
+    lock, name = read_lock(course, language), course.languages[language].name
+    parts = [HEADER.format(stem=stem, name=name, code=language)]
     for cell in source.cells:
         key = cell["id"]
         if cell.cell_type == "code":
@@ -79,9 +87,12 @@ def passages(language: str, text: str, where: str) -> Iterator[Passage]:
 def take_in(course: Course, language: str, stem: str, path: Path, stamp: bool = False) -> list[str]:
     """Write the file's translations into the notebook: all, or none where one has a fault."""
     try:
-        found = list(passages(language, path.read_text(encoding="utf-8"), str(path)))
+        file = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"{path}: cannot be read: {error}") from None
+    if language == course.source:
+        return take_in_source(course, stem, file, str(path))
+    found = list(passages(language, file, str(path)))
     english, notebook = cells(course.read(course.source, stem)), course.read(language, stem)
     texts, lock = cells(notebook), read_lock(course, language)
     changed = [p for p in found if p.key not in texts or p.text != texts[p.key].source.strip()]
@@ -116,6 +127,42 @@ def passage_faults(
     yield from lint(course, language, source, passage.text)
     if passage.english == digest(source):
         yield from differences(source, passage.text)
+
+
+def export_source(course: Course, stem: str) -> str:
+    """The English notebook as text, from which ``take_in_source`` makes it again."""
+    parts = [SOURCE_HEADER.format(stem=stem)]
+    for cell in course.read(course.source, stem).cells:
+        kind = "code" if cell.cell_type == "code" else "text"
+        header = f"%%% {kind} {cell['id']} {','.join(cell.metadata.get('tags', []))}".rstrip()
+        parts.append(f"{header}\n{cell.source}\n")
+    return "\n".join(parts)
+
+
+def take_in_source(course: Course, stem: str, file: str, where: str) -> list[str]:
+    """Make the English notebook of a file, new or changed. Cells that are as before keep their outputs."""
+    exists = stem in course.stems()
+    before = {cell["id"]: cell for cell in course.read(course.source, stem).cells} if exists else {}
+    blocks = re.split(r"^%%% (.*)$", file, flags=re.MULTILINE)
+    made, changed = [], []
+    for header, body in zip(blocks[1::2], blocks[2::2], strict=True):
+        row = re.fullmatch(r"(text|code) ([a-z][\w-]*) ?(\S*)\s*", header)
+        if not row or row[2] in [cell["id"] for cell in made]:
+            raise CourseError(
+                f"{where}: the line '%%% {header}' is not '%%% text ID' or '%%% code ID' of a new id"
+            )
+        kind, key, tags = row.groups()
+        cell = new_code_cell(body.strip("\n")) if kind == "code" else new_markdown_cell(body.strip("\n"))
+        old = before.get(key)
+        if old and (old.cell_type, old.source.strip("\n")) == (cell.cell_type, cell.source):
+            cell = old
+        else:
+            changed.append(key)
+        cell["id"], cell.metadata["tags"] = key, tags.split(",") if tags else []
+        made.append(cell)
+    notebook = new_notebook(cells=made, metadata=course.read(course.source, stem).metadata if exists else {})
+    course.write(course.source, stem, tidy(notebook, course))
+    return changed + [f"{key} (removed)" for key in before if key not in {cell["id"] for cell in made}]
 
 
 def difference(course: Course, language: str, stem: str, key: str) -> str:

@@ -20,6 +20,13 @@ def terms(course: Course) -> tuple[dict[str, str], ...]:
     return rows(course.root, (course.root / "book/glossary.csv").read_text(encoding="utf-8"))
 
 
+def table(course: Course) -> str:
+    """All terms in all languages, as the Markdown table of the glossary page."""
+    head = [language.name for language in course.languages.values()]
+    lines = [head, ["---"] * len(head), *([row[code] for code in course.languages] for row in terms(course))]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def words(course: Course, language: str) -> set[str]:
     """Every word of the language's terms: those that are also English may stand in a heading."""
     texts = (f"{row.get(language)} {row.get(f'{language}_accepted')}" for row in terms(course))

@@ -12,6 +12,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
+from . import glossary
 from .course import Course, CourseError, cells
 from .lock import Entry, Lock, cell_state, digest, read_lock, write_lock
 
@@ -24,8 +25,14 @@ def code_digest(notebook: NotebookNode) -> str:
     return hashlib.sha256(json.dumps(code).encode()).hexdigest()[:12]
 
 
-def tidy(notebook: NotebookNode, setup_code: str) -> NotebookNode:
-    """A copy without what editors leave behind, and with what is derived: set-up cell, folded solutions."""
+def derived(course: Course) -> dict[str, str]:
+    """The cells that are made, not written: the same in every language."""
+    return {"setup": course.setup_code, "terms-table": glossary.table(course)}
+
+
+def tidy(notebook: NotebookNode, course: Course) -> NotebookNode:
+    """A copy without what editors leave behind, and with what is derived: cells, folded solutions."""
+    made = derived(course)
     notebook = copy.deepcopy(notebook)
     notebook.metadata = NotebookNode(
         kernelspec=NotebookNode(display_name="Python 3", language="python", name="python3"),
@@ -34,8 +41,7 @@ def tidy(notebook: NotebookNode, setup_code: str) -> NotebookNode:
     )
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
-        if cell["id"] == "setup" and cell.cell_type == "code":
-            cell.source = setup_code
+        cell.source = made.get(cell["id"], cell.source)
         metadata = {key: value for key, value in cell.metadata.items() if key in KEPT_METADATA and value}
         if "hide-cell" in metadata.get("tags", []):
             metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
@@ -75,7 +81,7 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
 def sync_source(course: Course, stem: str, force: bool = False) -> bool:
     """Tidy the English notebook and, where its code changed since it was executed, execute it."""
     before = course.path(course.source, stem).read_bytes()
-    notebook = tidy(course.read(course.source, stem), course.setup_code)
+    notebook = tidy(course.read(course.source, stem), course)
     if force or notebook.metadata.get("executed") != code_digest(notebook):
         print(f"executing {course.source}/{stem} …", flush=True)
         execute(course, stem, notebook)
@@ -100,7 +106,9 @@ def carry(
             continue
         entry = lock.get((stem, cell["id"]), Entry())
         text = own[cell["id"]].source if cell["id"] in own else cell.source
-        if (entry == Entry() and text == cell.source) or cell_state(
+        if cell["id"] == "terms-table":
+            text, entry = cell.source, Entry(digest(cell.source), digest(cell.source))
+        elif (entry == Entry() and text == cell.source) or cell_state(
             entry, cell.source, text
         ) == "untranslated":
             text, entry = cell.source, Entry(text=digest(cell.source))
