@@ -34,7 +34,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
     base = tmp_path_factory.getbasetemp()
     folder = base.parent / f"site-{run}" if run else base / "site"
-    assert build_or_wait(folder), "the build has faults; they are in the captured output of the process that built"
+    assert build_or_wait(folder), (
+        "the build has faults; they are in the captured output of the process that built"
+    )
     return folder / "html"
 
 

@@ -38,7 +38,7 @@ def stems() -> list[str]:
 
 
 def stage(book: Path, language: str, work: Path) -> Path:
-    """Lay out an edition's sources: its own pages, English where it has none yet. Unchanged files stay untouched."""
+    """Lay out an edition's sources: its own pages, English where it has none. Unchanged files stay as they are."""
     source = work / "source"
     source.mkdir(parents=True, exist_ok=True)
     generated = pages(language, book)
@@ -69,7 +69,7 @@ def write_changed(target: Path, content: bytes) -> None:
 
 
 def build_edition(book: Path, out: Path, settings: dict[str, object], language: str) -> bool:
-    """Build one edition; warnings are errors. Runs in a process of its own: Sphinx's catalogues are global."""
+    """Build one edition; warnings are errors. It needs a process of its own: Sphinx's catalogues are global."""
     from jupyter_book.sphinx import build_sphinx
 
     work = out.parent / "work" / language
@@ -93,7 +93,9 @@ def build_edition(book: Path, out: Path, settings: dict[str, object], language: 
         keep_going=True,
     )
     if status != 0:
-        shutil.rmtree(work / "doctrees", ignore_errors=True)  # else the next build would not read the faulty pages again
+        shutil.rmtree(
+            work / "doctrees", ignore_errors=True
+        )  # else the next build would not read the faulty pages again
         return False
     for name in LEFTOVERS:
         path = out / language / name
@@ -173,9 +175,8 @@ def main() -> int:
     if not build([options.lang] if options.lang else list(languages()), options.out.resolve()):
         return 1
     start = Path(options.lang or "") / f"{options.page or 'index'}.html"
-    print(
-        f"Built in {time.monotonic() - started:.0f} s. Look at {options.out.resolve() / start}, or serve it: make serve"
-    )
+    print(f"Built in {time.monotonic() - started:.0f} s. Look at {options.out.resolve() / start}")
+    print("or serve it: make serve")
     return 0
 
 

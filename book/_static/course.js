@@ -70,7 +70,7 @@
   // A link may lead into a folded solution.
   const unfold = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const folded = target && (find("details", target.classList.contains("cell") ? target : document.createElement("p")) || target.closest("details"));
+    const folded = target?.matches(".cell") ? find("details", target) : target?.closest("details");
     if (folded) folded.open = true;
   };
   addEventListener("hashchange", unfold);

@@ -28,7 +28,11 @@ def configure(app: Sphinx, config: Config) -> None:
 
 def version_of_this() -> int:
     """A number that changes with this extension and the interface's words: kept pages are then read again."""
-    files = [*sorted(Path(__file__).parent.glob("*.py")), *sorted((BOOK / "_locale").glob("*.yml")), BOOK / "languages.yml"]
+    files = [
+        *sorted(Path(__file__).parent.glob("*.py")),
+        *sorted((BOOK / "_locale").glob("*.yml")),
+        BOOK / "languages.yml",
+    ]
     return zlib.crc32(b"".join(path.read_bytes() for path in files))
 
 
@@ -37,12 +41,12 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_config_value("course_language", "en", "env")
     app.add_config_value("course_assets", "", "html")
     app.add_config_value("course_repository", {}, "html")
-    app.add_config_value("comments_config", {}, "html")  # jupyter-book sets it, for an extension not used here
+    app.add_config_value(
+        "comments_config", {}, "html"
+    )  # jupyter-book sets it, for an extension not used here
     app.connect("config-inited", configure)
     app.add_html_theme("course", str(BOOK / "_templates"))
     app.add_source_parser(NotebookParser, override=True)
     for part in (writer, markup, math, pages, index, api, progress):
         part.setup(app)
     return {"parallel_read_safe": False, "parallel_write_safe": True, "env_version": version_of_this()}
-
-

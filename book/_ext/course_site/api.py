@@ -10,6 +10,7 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 
 from course_site.languages import ROOT, words
+from course_site.writer import Box
 
 PACKAGE = ROOT / "mha_course"
 INTERNAL = {"checks"}
@@ -28,7 +29,9 @@ def signature(node: Documented) -> str:
     if isinstance(node, ast.FunctionDef):
         answer = f" -> {ast.unparse(node.returns)}" if node.returns else ""
         return f"({ast.unparse(node.args)}){answer}".replace("(self, ", "(").replace("(self)", "()")
-    start = next((part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None)
+    start = next(
+        (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None
+    )
     return f"({ast.unparse(start.args)})".replace("(self, ", "(").replace("(self)", "()") if start else ""
 
 
@@ -80,7 +83,12 @@ def entry(node: Documented, kind: str, word: dict[str, str]) -> list[str]:
 def module(path: Path, word: dict[str, str]) -> list[str]:
     """The reference of one module."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    lines = [f".. py:module:: mha_course.{path.stem}", "", *description(ast.get_docstring(tree) or "", word), ""]
+    lines = [
+        f".. py:module:: mha_course.{path.stem}",
+        "",
+        *description(ast.get_docstring(tree) or "", word),
+        "",
+    ]
     for node in public(tree.body):
         lines += entry(node, "class" if isinstance(node, ast.ClassDef) else "function", word)
     return ["````{eval-rst}", *lines, "````"]
@@ -100,7 +108,7 @@ class Reference(Directive):
             environment.note_dependency(str(path))
             part = nodes.section(ids=[path.stem])
             part += nodes.title("", "", nodes.literal("", f"mha_course.{path.stem}"))
-            text = nodes.container(lang="en")
+            text = Box(lang="en")
             self.state.nested_parse(StringList(module(path, word), str(path)), 0, text)
             part += text
             sections.append(part)

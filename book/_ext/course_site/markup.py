@@ -3,6 +3,7 @@
 import json
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -11,6 +12,8 @@ from myst_parser.mdit_to_docutils.sphinx_ import SphinxRenderer
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
+
+from course_site.writer import Box
 
 logger = logging.getLogger(__name__)
 LINK = re.compile(r"^(?P<stem>[\w-]*)(?:\.(?P<kind>ipynb|md))?(?:#(?P<anchor>.+))?$")
@@ -28,7 +31,7 @@ class CellRenderer(SphinxRenderer):
         self.passages: list[list[str]] = []
         self.links: list[tuple] = []
         self.captions_of = {}
-        for cell, following in zip(cells, cells[1:], strict=False):
+        for cell, following in pairwise(cells):
             if following["id"] == f"{cell['id']}-caption" and following["cell_type"] == "markdown":
                 self.captions_of[cell["id"]] = "".join(following["source"])
         self.captions = {f"{cell}-caption" for cell in self.captions_of}
@@ -42,21 +45,30 @@ class CellRenderer(SphinxRenderer):
         """Render one cell; its id becomes the anchor of its heading, or of its first block."""
         tokens = self.md.parse(source, self.md_env)
         self.headings = 0
-        if not tokens or tokens[0].type != "heading_open":
+        if tokens and tokens[0].content.startswith("<details>"):
+            tokens[0].content = tokens[0].content.replace("<details>", f'<details id="{self.cell}">', 1)
+        elif not tokens or tokens[0].type != "heading_open":
             self.current_node += nodes.target("", "", ids=[self.cell])
-        before = set(map(id, self.document.findall()))
+        branches = [(branch, len(branch)) for branch in self.open_branches()]
         self._render_tokens(tokens)
-        for node in self.document.findall(lambda node: isinstance(node, nodes.math | nodes.math_block)):
-            if id(node) not in before:
-                node["cell"] = self.cell
-        added = [node for node in self.document.findall(nodes.TextElement) if id(node) not in before]
+        added = [node for branch, length in branches for child in branch[length:] for node in child.findall()]
         blocks = (nodes.title, nodes.paragraph, nodes.literal_block)
         text = " ".join(node.astext().replace("\n", " ") for node in added if isinstance(node, blocks))
         self.passages.append([self.cell, text])
+        for node in added:
+            if isinstance(node, nodes.math | nodes.math_block):
+                node["cell"] = self.cell
+
+    def open_branches(self) -> list[nodes.Element]:
+        """The places that the next cell's blocks may go to: the section at hand and those around it."""
+        branches = [self.current_node]
+        while branches[-1].parent is not None:
+            branches.append(branches[-1].parent)
+        return branches
 
     def detached(self, source: str) -> list[nodes.Node]:
         """Blocks of a caption, rendered outside of the page's flow."""
-        box = nodes.container()
+        box = Box()
         with self.current_node_context(box):
             self._render_tokens(self.md.parse(source, self.md_env))
         return box.children
@@ -78,12 +90,16 @@ class CellRenderer(SphinxRenderer):
         super().render_blockquote(token)
         quote = self.current_node.children[-1]
         first = quote.children[0] if quote.children else None
-        if isinstance(first, nodes.paragraph) and first.children and isinstance(first.children[0], nodes.strong):
-            box = nodes.container("", *quote.children, classes=["note"], is_note=True)
+        if (
+            isinstance(first, nodes.paragraph)
+            and first.children
+            and isinstance(first.children[0], nodes.strong)
+        ):
+            box = Box("", *quote.children, tag="aside", classes=["note"])
             quote.replace_self(box)
 
     def render_link(self, token) -> None:
-        """Turn `stem.ipynb#cell-id` and `#cell-id` into links between pages, and check that they lead somewhere."""
+        """Turn `stem.ipynb#cell-id` and `#cell-id` into links between pages."""
         href = unquote(str(token.attrGet("href") or ""))
         match = LINK.match(href)
         if not match or (match["stem"] and not match["kind"]):
@@ -96,7 +112,7 @@ class CellRenderer(SphinxRenderer):
             self.render_children(token)
 
     def page_address(self, match: re.Match) -> str:
-        """The relative address of a page of this edition; whether it leads anywhere is checked when all are read."""
+        """The relative address of a page; whether it leads anywhere is checked when all pages are read."""
         here = self.environment.docname
         kind, stem, anchor = match["kind"] or "ipynb", match["stem"], match["anchor"]
         target = f"{here.rpartition('/')[0]}/{stem}".lstrip("/") if stem else here
@@ -107,7 +123,7 @@ class CellRenderer(SphinxRenderer):
 
 
 def check_links(app: Sphinx, environment) -> None:
-    """Warn of links that lead nowhere, in every page: one that did not change may point to a cell that went."""
+    """Warn of links that lead nowhere, in every page: one that did not change may point to what went."""
     for docname, metadata in environment.metadata.items():
         for cell, href, target, kind, anchor in metadata.get("links", []):
             source = Path(app.srcdir) / f"{target}.{kind}"
@@ -126,7 +142,9 @@ def anchors(source: Path) -> set[str]:
     text = source.read_text(encoding="utf-8")
     if source.suffix == ".ipynb":
         return {cell["id"] for cell in json.loads(text)["cells"]}
-    return set(re.findall(r'<a id="([^"]+)">', text)) | set(re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE))
+    return set(re.findall(r'<a id="([^"]+)">', text)) | set(
+        re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE)
+    )
 
 
 def shorten(text: str) -> str:
@@ -136,7 +154,11 @@ def shorten(text: str) -> str:
         return text
     cut = text[:DESCRIPTION_LENGTH]
     end = max(cut.rfind(mark) for mark in (". ", "。", "! ", "? "))
-    return cut[: end + 1].strip() if end > DESCRIPTION_LENGTH // 2 else cut.rpartition(" ")[0].rstrip(",;:") + " …"
+    return (
+        cut[: end + 1].strip()
+        if end > DESCRIPTION_LENGTH // 2
+        else cut.rpartition(" ")[0].rstrip(",;:") + " …"
+    )
 
 
 def setup(app: Sphinx) -> None:

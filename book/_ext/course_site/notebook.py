@@ -11,6 +11,7 @@ from sphinx.errors import SphinxError
 from course_site.languages import words
 from course_site.markup import CellRenderer
 from course_site.outputs import Picture, output_nodes
+from course_site.writer import Box
 
 
 class NotebookParser(MystParser):
@@ -53,7 +54,7 @@ def code_cell(cell: dict, renderer: CellRenderer) -> list[nodes.Node]:
     parts = [code] if source.strip() and "remove-input" not in tags else []
     for item in output_nodes(cell, renderer.environment):
         parts.append(figure(item, cell["id"], renderer) if isinstance(item, Picture) else item)
-    box = nodes.container(classes=["cell", *(f"tag-{tag}" for tag in tags)], ids=[cell["id"]])
+    box = Box(classes=["cell", *(f"tag-{tag}" for tag in tags)], ids=[cell["id"]])
     if "hide-cell" in tags:
         label = "solution" if cell["id"].startswith("solution") else "show_code"
         text = words(renderer.environment.config.course_language)[label]
@@ -64,7 +65,7 @@ def code_cell(cell: dict, renderer: CellRenderer) -> list[nodes.Node]:
 
 def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
     """A picture with the caption cell that follows it, whose text is also what is read aloud."""
-    box = nodes.container(is_figure=True, classes=["figure"])
+    box = Box(tag="figure")
     caption = renderer.captions_of.get(cell)
     if caption is None:
         renderer.warn(f"the picture has no caption: a Markdown cell {cell}-caption must follow")
@@ -73,7 +74,7 @@ def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
     paragraphs = renderer.detached(caption)
     text = " ".join(paragraph.astext() for paragraph in paragraphs)
     box += raw(picture.html(text))
-    box += nodes.container("", *paragraphs, is_caption=True, ids=[f"{cell}-caption"])
+    box += Box("", *paragraphs, tag="figcaption", ids=[f"{cell}-caption"])
     return box
 
 

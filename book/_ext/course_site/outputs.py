@@ -27,7 +27,9 @@ class Picture:
     def html(self, text: str) -> str:
         """Its element; the size is written so that nothing jumps while it loads."""
         size = f'width="{self.width}" height="{self.height}"'
-        return f'<img src="{escape(self.address)}" alt="{escape(text)}" {size} loading="lazy" decoding="async">'
+        return (
+            f'<img src="{escape(self.address)}" alt="{escape(text)}" {size} loading="lazy" decoding="async">'
+        )
 
 
 def output_nodes(cell: dict, environment) -> Iterator[nodes.Node | Picture]:
@@ -43,7 +45,9 @@ def output_nodes(cell: dict, environment) -> Iterator[nodes.Node | Picture]:
 
 def rich(output: dict, environment) -> nodes.Node | Picture:
     """The best form of one result that a page can show."""
-    data = {kind: "".join(value) if isinstance(value, list) else value for kind, value in output["data"].items()}
+    data = {
+        kind: "".join(value) if isinstance(value, list) else value for kind, value in output["data"].items()
+    }
     if "image/svg+xml" in data:
         return store(data["image/svg+xml"].encode(), "svg", environment, svg_size(data["image/svg+xml"]))
     if "image/png" in data:

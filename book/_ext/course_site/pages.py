@@ -31,7 +31,9 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
         editions=editions(app, page, stem),
         chapters=chapters(app, page),
         sections=sections(doctree),
-        colab=colab_address(repository(app), language, stem) if (BOOK / language / f"{stem}.ipynb").exists() else "",
+        colab=colab_address(repository(app), language, stem)
+        if (BOOK / language / f"{stem}.ipynb").exists()
+        else "",
         download=f"notebooks/{stem}.ipynb" if is_notebook(app, page) and app.config.course_assets else "",
         canonical=page_address(app.config.html_baseurl, language, stem),
         site_address=app.config.html_baseurl.rstrip("/"),
@@ -108,7 +110,9 @@ def chapters(app: Sphinx, page: str) -> list[dict[str, Any]]:
             "title": app.env.titles[name].astext(),
             "href": relative_uri(here, app.builder.get_target_uri(name)) or here.rpartition("/")[2],
             "current": name == page,
-            "lang": languages()[source_language()]["html"] if untranslated(app.config.course_language, name) else "",
+            "lang": languages()[source_language()]["html"]
+            if untranslated(app.config.course_language, name)
+            else "",
         }
         for name in order
         if name in app.env.titles and not name.endswith("translations")  # the footer leads there

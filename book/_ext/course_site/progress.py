@@ -2,7 +2,6 @@
 
 import sys
 from functools import cache
-from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
@@ -13,7 +12,7 @@ from course_site.languages import BOOK, ROOT, languages, source_language, words
 if str(ROOT) not in sys.path:
     sys.path.append(str(ROOT))
 
-from tools.translations import PageState, page_state  # noqa: E402  (the path above leads to it)
+from tools.translations import PageState, page_state
 
 
 @cache
@@ -49,7 +48,7 @@ def notices(app: Sphinx, page: str) -> list[dict[str, str]]:
 
 
 class StateTable(Directive):
-    """`{course-state}`: for each chapter and language, how many passages are fresh, older and untranslated."""
+    """`{course-state}`: how many passages of each chapter are fresh, older and untranslated."""
 
     def run(self) -> list[nodes.Node]:
         """Build the table."""
@@ -57,7 +56,11 @@ class StateTable(Directive):
         environment.note_reread()  # the notebooks and locks that it counts may change without it
         word = words(environment.config.course_language)
         codes = [code for code in languages() if code != source_language()]
-        stems = [page for page in chapter_order(environment) if (BOOK / source_language() / f"{page}.ipynb").exists()]
+        stems = [
+            page
+            for page in chapter_order(environment)
+            if (BOOK / source_language() / f"{page}.ipynb").exists()
+        ]
         head = [word["page"], *(languages()[code]["name"] for code in codes)]
         rows = [[stem, *(cell_text(state_of(code, stem), word) for code in codes)] for stem in stems]
         return [table(head, rows)]
@@ -66,19 +69,27 @@ class StateTable(Directive):
 def chapter_order(environment) -> list[str]:
     """The stems of the course's pages, in order."""
     site_map = environment.config.external_site_map
-    return [site_map.root.docname.rpartition("/")[2], *(name.rpartition("/")[2] for name in site_map if name != site_map.root.docname)]
+    return [
+        site_map.root.docname.rpartition("/")[2],
+        *(name.rpartition("/")[2] for name in site_map if name != site_map.root.docname),
+    ]
 
 
 def cell_text(state, word: dict[str, str]) -> str:
     """A chapter's state in a few words."""
     if state is None:
         return word["missing"]
-    counts = ((word["fresh"], state.fresh), (word["older"], state.stale), (word["missing"], state.untranslated))
+    counts = (
+        (word["fresh"], state.fresh),
+        (word["older"], state.stale),
+        (word["missing"], state.untranslated),
+    )
     return "; ".join(f"{name}: {len(group)}" for name, group in counts if group)
 
 
 def table(head: list[str], rows: list[list[str]]) -> nodes.table:
     """A plain table."""
+
     def row(texts: list[str]) -> nodes.row:
         return nodes.row("", *(nodes.entry("", nodes.paragraph(text, text)) for text in texts))
 

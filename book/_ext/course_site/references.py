@@ -1,4 +1,4 @@
-"""The pages that are not notebooks, for each language: references from `references.bib`, the package, the state."""
+"""The pages that are not notebooks: references from `references.bib`, the package, the translations."""
 
 from pathlib import Path
 
@@ -37,7 +37,9 @@ def reference(key: str, entry: Entry, word: dict[str, str]) -> str:
     address = fields.get("url") or (f"https://doi.org/{fields['doi']}" if "doi" in fields else "")
     linked = f"[{title}]({address})" if address else title
     stop = "" if title.endswith(("?", "!")) else "."
-    return f'- <a id="{key}"></a>{authors(entry, word)} ({fields["year"]}). {linked}{stop}' + (f" {place}." if place else "")
+    return f'- <a id="{key}"></a>{authors(entry, word)} ({fields["year"]}). {linked}{stop}' + (
+        f" {place}." if place else ""
+    )
 
 
 def pages(language: str, book: Path = BOOK) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The pages above the editions: one that picks the reader's language, and one for addresses that lead nowhere."""
+"""The pages above the editions: one picks the reader's language, one answers for lost addresses."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,9 @@ def write_sitemap(out: Path, address: str, codes: list[str], stems: list[str]) -
     """Write `sitemap.xml` and `robots.txt`, with each page's editions beside each other."""
     base = address.rstrip("/")
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines.append('<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">')
+    lines.append(
+        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">'
+    )
     for stem in stems:
         pages = {code: page_address(base, code, stem) for code in codes}
         others = "".join(
@@ -34,4 +36,6 @@ def write_sitemap(out: Path, address: str, codes: list[str], stems: list[str]) -
         )
         lines += [f"<url><loc>{page}</loc>{others}</url>" for page in pages.values()]
     (out / "sitemap.xml").write_text("\n".join([*lines, "</urlset>", ""]), encoding="utf-8")
-    (out / "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {base}/sitemap.xml\n", encoding="utf-8")
+    (out / "robots.txt").write_text(
+        f"User-agent: *\nAllow: /\nSitemap: {base}/sitemap.xml\n", encoding="utf-8"
+    )

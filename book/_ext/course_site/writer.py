@@ -12,6 +12,10 @@ from course_site.languages import words
 HAN = re.compile("[\u4e00-\u9fff]")
 
 
+class Box(nodes.General, nodes.Element):
+    """Blocks that belong together; `tag` is the element that holds them."""
+
+
 class CourseTranslator(HTML5Translator):
     """Sphinx's writer with the course's figures, callouts, tables and permalinks."""
 
@@ -23,29 +27,26 @@ class CourseTranslator(HTML5Translator):
         """A link to a heading, labelled in the reader's language instead of Sphinx's."""
         if node["ids"]:
             label = self.word("permalink")
-            self.body.append(f'<a class="headerlink" href="#{node["ids"][0]}" aria-label="{label}" title="{label}">#</a>')
+            self.body.append(
+                f'<a class="headerlink" href="#{node["ids"][0]}" aria-label="{label}" title="{label}">#</a>'
+            )
 
-    def container_tag(self, node: nodes.Element) -> str:
-        """The element that a container stands for."""
-        if node.get("is_figure"):
-            return "figure"
-        if node.get("is_caption"):
-            return "figcaption"
-        return "aside" if node.get("is_note") else "div"
+    def visit_Box(self, node: Box) -> None:
+        """Open a cell, a figure, a caption, a note or a passage in another language."""
+        attributes = {
+            "class": " ".join(node["classes"]),
+            "id": " ".join(node["ids"]),
+            "lang": node.get("lang", ""),
+        }
+        written = "".join(f' {name}="{value}"' for name, value in attributes.items() if value)
+        self.body.append(f"<{node.get('tag', 'div')}{written}>")
 
-    def visit_container(self, node: nodes.Element) -> None:
-        """Open a cell, a figure, a caption or a note."""
-        classes = " ".join(node["classes"])
-        identity = f' id="{node["ids"][0]}"' if node["ids"] else ""
-        identity += f' lang="{node["lang"]}"' if "lang" in node else ""
-        self.body.append(f"<{self.container_tag(node)}{identity}" + (f' class="{classes}">' if classes else ">"))
-
-    def depart_container(self, node: nodes.Element) -> None:
+    def depart_Box(self, node: Box) -> None:
         """Close it."""
-        self.body.append(f"</{self.container_tag(node)}>\n")
+        self.body.append(f"</{node.get('tag', 'div')}>\n")
 
     def visit_emphasis(self, node: nodes.Element) -> None:
-        """Chinese is stressed by dots, not by slanted characters: the style sheet needs to tell them apart."""
+        """Chinese is stressed by dots, not by slanted characters: the style sheet has to tell them apart."""
         self.body.append('<em class="han">' if HAN.search(node.astext()) else "<em>")
 
     def visit_table(self, node: nodes.Element) -> None:
