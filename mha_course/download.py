@@ -30,6 +30,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from mha_course.corpus import Pair
 
 ATTEMPTS = 3
+PAUSE = 0.5
 CHUNK = 1 << 16
 LARGEST = 200 * 2**20
 """Bytes: more than this is neither downloaded nor unpacked."""
@@ -170,15 +171,16 @@ def _fetch(transfer: _Transfer) -> None:
     """Receive the whole file, in several attempts if need be."""
     problem: Exception = _Interrupted()
     for attempt in range(ATTEMPTS):
-        time.sleep(0.5 * attempt)
+        time.sleep(PAUSE * attempt)
         try:
             return _receive(transfer)
         except HTTPError as error:
+            answer = f"the server answered {error.code} {str(error.reason).splitlines()[0]}"
             if error.code < 500 and error.code != 416:
-                raise OSError(f"{transfer.url}: the server answered {error.code} {error.reason}") from None
+                raise OSError(f"{transfer.url}: {answer}") from None
             if error.code == 416:
                 transfer.partial.unlink(missing_ok=True)
-            problem = _Interrupted(f"the server answered {error.code} {error.reason}")
+            problem = _Interrupted(answer)
         except (_Interrupted, URLError, HTTPException, TimeoutError, ConnectionError) as error:
             problem = error
         if transfer.sha256 is None and not transfer.validator:
@@ -231,7 +233,8 @@ def read_pairs(path: str | Path, *, max_pairs: int | None = None) -> list[Pair]:
     """Sentence pairs of a tab-separated file, or of the one text file in a zip or tar archive.
 
     Sentences are put into lower case and NFC, and ``, . ! ?`` become tokens of their own. The pairs have
-    their line numbers as ids and no alignment. Blank lines are skipped. An archive is read in memory, never unpacked.
+    their line numbers as ids and no alignment. Blank lines are skipped. An archive is read in memory,
+    never unpacked.
 
     Parameters
     ----------
