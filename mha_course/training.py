@@ -130,7 +130,7 @@ def fit(
     if device is not None:
         model.to(device)
     device = next(model.parameters()).device
-    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
     was_training = model.training
     model.train()
     history: list[float] = []
