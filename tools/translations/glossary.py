@@ -65,7 +65,7 @@ def inflected(term: str, language: str) -> str:
     words = fold(term).split()
     if language != "tr":
         return r"\s*".join(map(re.escape, words))
-    return r"\w*['’]?\w*\s".join(stem(word) for word in words)
+    return r"\w*['’]?\w*\s(?:bir\s)?".join(stem(word) for word in words)  # "geçitli bir yinelemeli birim"
 
 
 def stem(word: str) -> str:
