@@ -141,6 +141,45 @@ def test_decoder_block_equals_torch():
     assert weights.shape == (2, HEADS, 4, 5)
 
 
+def copy_block(theirs, ours):
+    """Write our block's weights into PyTorch's."""
+    ours_layers, theirs_layers = dict(ours.named_children()), dict(theirs.named_children())
+    names = {"attention": "self_attn", "self_attention": "self_attn", "cross_attention": "multihead_attn"}
+    for name, layer in ours_layers.items():
+        if name in names:
+            copy_attention(theirs_layers[names[name]], layer)
+        elif name.startswith("norm"):
+            theirs_layers[name.replace("_", "")].load_state_dict(layer.state_dict())
+    theirs.linear1.load_state_dict(ours.ffn[0].state_dict())
+    theirs.linear2.load_state_dict(ours.ffn[2].state_dict())
+
+
+def test_the_whole_model_equals_torch():
+    ours = make()
+    with torch.no_grad():
+        for name, parameter in ours.named_parameters():
+            if "norm" in name:
+                parameter.normal_()
+    options = {"batch_first": True, "norm_first": True, "dtype": torch.float64}
+    theirs = nn.Transformer(HIDDENS, HEADS, LAYERS, LAYERS, 20, 0.0, **options)
+    for our, their in ((ours.encoder, theirs.encoder), (ours.decoder, theirs.decoder)):
+        for block, layer in zip(our.blocks, their.layers, strict=True):
+            copy_block(layer, block)
+        their.norm.load_state_dict(our.norm.state_dict())
+    source, target, lens = tokens(), tokens(steps=4, seed=2), torch.tensor([6, 2, 4])
+    padding = torch.arange(6) >= lens[:, None]
+    expected = ours.decoder.dense(
+        theirs(
+            ours.encoder.positions(ours.encoder.embedding(source)),
+            ours.decoder.positions(ours.decoder.embedding(target)),
+            tgt_mask=torch.ones(4, 4, dtype=torch.bool).triu(1),
+            src_key_padding_mask=padding,
+            memory_key_padding_mask=padding,
+        )
+    )
+    assert_close(ours(source, target, lens)[0], expected)
+
+
 # ---- causality, cache, padding ----
 
 
