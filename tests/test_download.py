@@ -1,6 +1,7 @@
-"""A server that fails in every way, and files that are wrong in every way: all or nothing, and a clear word."""
+"""A server that fails in every way, files that are wrong in every way: all or nothing, and a clear word."""
 
 import bz2
+import contextlib
 import gzip
 import hashlib
 import io
@@ -65,10 +66,8 @@ class Server:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 outer.seen.append(dict(self.headers))
-                try:
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     reply(self, len(outer.seen) - 1)
-                except (BrokenPipeError, ConnectionResetError):
-                    pass
 
             def log_message(self, *arguments: object) -> None:
                 pass
@@ -179,7 +178,7 @@ def test_a_redirect_to_what_is_not_allowed_is_refused(
     goal: str, serve: Callable[[Reply], Server], tmp_path: Path
 ) -> None:
     server = serve(lambda request, visit: send(request, b"", status=302, Location=goal))
-    with pytest.raises(OSError, match="(refused a redirect|is not allowed)"):
+    with pytest.raises(OSError, match=r"(refused a redirect|is not allowed)"):
         download(server.url, tmp_path, SUM)
     assert not list(tmp_path.iterdir())
 
@@ -303,7 +302,7 @@ def test_a_silent_server_is_not(serve: Callable[[Reply], Server], tmp_path: Path
         send(request, CONTENT, cut=10)
         time.sleep(2)
 
-    with pytest.raises(OSError, match="gave up after 3 attempts: .*timed out"):
+    with pytest.raises(OSError, match=r"gave up after 3 attempts: .*timed out"):
         download(serve(silent).url, tmp_path, SUM, timeout=0.2)
 
 

@@ -1,7 +1,10 @@
 """French: agreement, the adjective's place, elision, "de" after a negation.
 
-Articles and auxiliaries are aligned with what they translate and with the word that they agree with.
+Articles and auxiliaries are aligned with what they translate and with the word that they agree with; a word
+that may be elided, also with what the next word translates, which decides it.
 """
+
+from itertools import pairwise
 
 from tools.corpus.english import determiner, plural
 from tools.corpus.grammar import Entry, Meaning, Slots, Word, lexicon, subject_words, words
@@ -64,11 +67,14 @@ def mood(meaning: Meaning, feature: str) -> list[Word]:
 
 def elide(sentence: list[Word]) -> list[Word]:
     """``je ai`` to ``j' ai``, and so on."""
-    followers = [word.text[0] for word in sentence[1:]] + ["."]
-    return [
-        Word(ELIDED[word.text], word.labels) if word.text in ELIDED and follower in VOWELS else word
-        for word, follower in zip(sentence, followers, strict=True)
-    ]
+    result = []
+    for word, follower in pairwise(sentence):
+        text, labels = word.text, word.labels
+        if text in ELIDED:
+            text = ELIDED[text] if follower.text[0] in VOWELS else text
+            labels |= follower.labels
+        result.append(Word(text, labels))
+    return [*result, sentence[-1]]
 
 
 SLOTS: Slots = {
