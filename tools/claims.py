@@ -22,6 +22,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from nbclient import NotebookClient
@@ -94,13 +95,13 @@ def with_seed(notebook: NotebookNode, seed: int) -> NotebookNode:
     return notebook
 
 
-def measure(course: Course, stem: str, seed: int) -> list[Measured]:
-    """Run one chapter with one seed, in a kernel of its own."""
-    notebook = with_seed(course.read(course.source, stem), seed)
-    folder = {"metadata": {"path": str(course.path(course.source, stem).parent)}}
+def measure(notebook: NotebookNode, seed: int, folder: Path) -> list[Measured]:
+    """Run a notebook with one seed, in a kernel of its own."""
+    notebook = with_seed(notebook, seed)
     try:
+        quiet = {"extra_arguments": ["--log-level=ERROR"]}
         NotebookClient(
-            notebook, timeout=1200, resources=folder, extra_arguments=["--log-level=ERROR"]
+            notebook, timeout=1200, resources={"metadata": {"path": str(folder)}}, **quiet
         ).execute()
     except CellExecutionError as error:
         raise CourseError(f"fails: {error.ename}: {error.evalue}") from None
@@ -109,11 +110,11 @@ def measure(course: Course, stem: str, seed: int) -> list[Measured]:
 
 def table_chapter(course: Course, stem: str) -> Iterator[tuple[dict[str, str], bool]]:
     """The rows of one chapter, and whether each held on every seed."""
-    claims = claims_of(course.read(course.source, stem))
-    columns = []
+    notebook, folder = course.read(course.source, stem), course.path(course.source, stem).parent
+    claims, columns = claims_of(notebook), []
     for seed in SEEDS if claims else ():
         start = time.perf_counter()
-        columns.append(measure(course, stem, seed))
+        columns.append(measure(notebook, seed, folder))
         held = sum(measured.held for measured in columns[-1])
         print(
             f"{stem}, seed {seed}: {held} of {len(claims)} hold, {time.perf_counter() - start:.0f} s",

@@ -53,8 +53,8 @@ def add(
         write_atomically(interface.with_stem(code), interface.read_text(encoding="utf-8"))
     changed = sync(Course(course.root))
     return [
-        f"{path}: its words, to translate",
-        f"{interface.with_stem(code)}: the interface, to translate",
+        "book/languages.yml: its words, to translate",
+        f"book/_locale/{code}.yml: the interface, to translate",
         "book/glossary.csv",
         *(f"book/{name}" for name in changed),
     ]
