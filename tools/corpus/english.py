@@ -5,6 +5,7 @@ from tools.corpus.grammar import Meaning, Slots, Word, lexicon, subject_words, w
 VOWELS = "aeiou"
 THIRD = ("he", "she", "my mother", "my father", "the teacher")
 OWN = {"i": "my", "you": "your", "he": "his", "she": "her", "we": "our", "they": "their"}
+OWN |= {"my mother": "her", "my father": "his", "the teacher": "his"}
 
 
 def determiner(meaning: Meaning) -> str:

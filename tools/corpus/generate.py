@@ -60,7 +60,9 @@ def meanings(name: str) -> Iterator[Meaning]:
     for subject, (verb, determiner, place, second), mood, (adjective, noun) in product(
         subjects(block), product(*slots), moods, pairs
     ):
-        yield Meaning(name, subject, verb, determiner, adjective, noun, place, second, mood)
+        # "He likes his hat": whose? Languages differ in what they leave open, so nobody likes what is theirs.
+        if determiner != english.OWN.get(subject):
+            yield Meaning(name, subject, verb, determiner, adjective, noun, place, second, mood)
 
 
 def allowed(block: dict[str, Any], adjective: str, noun: str) -> bool:
