@@ -142,27 +142,27 @@ def remove(key: str) -> Callable[[NotebookNode], None]:
 
 
 DRIFT: dict[str, tuple[str, Callable[[NotebookNode], object], str, str]] = {
-    "an edited code cell": ("tr", replace("add", "1 + 1", "1 + 2"), "add", "source differs from English"),
+    "an edited code cell": ("tr", replace("add", "1 + 1", "1 + 2"), "add", "source: not as in English"),
     "a translated comment": (
         "tr",
         replace("add", "1)", "1)  # toplam"),
         "add",
-        "source differs from English",
+        "source: not as in English",
     ),
-    "an edited output": ("tr", change_output, "add", "outputs differs from English"),
+    "an edited output": ("tr", change_output, "add", "outputs: not as in English"),
     "a lost tag": (
         "tr",
         lambda nb: cell_of(nb, "solution-half").metadata.clear(),
         "solution-half",
-        "metadata differs",
+        "metadata: not as in English",
     ),
     "an execution count": (
         "tr",
         lambda nb: cell_of(nb, "add").update(execution_count=7),
         "add",
-        "execution_count differs",
+        "execution_count: not as in English",
     ),
-    "a changed kernel": ("tr", lambda nb: nb.metadata.kernelspec.update(name="ir"), "", "metadata differs"),
+    "a changed kernel": ("tr", lambda nb: nb.metadata.kernelspec.update(name="ir"), "", "metadata: not as in English"),
     "an edited id": ("tr", rename, "neden", "English has no cell of this id"),
     "the cell of an edited id": ("tr", rename, "why", "cell is missing"),
     "another order": ("tr", swap, "result", "stands where English has why"),

@@ -115,9 +115,9 @@ def check_frame(where: str, source: NotebookNode, target: NotebookNode) -> Itera
         own = {"source"} if originals[key].cell_type == ours[key].cell_type == "markdown" else set()
         for name in sorted((originals[key].keys() | ours[key].keys()) - own):
             if originals[key].get(name) != ours[key].get(name):
-                yield Finding("error", f"{where}#{key}", f"{name} differs from English: run sync")
+                yield Finding("error", f"{where}#{key}", f"{name}: not as in English: run sync")
     if {**source, "cells": ()} != {**target, "cells": ()}:
-        yield Finding("error", where, "metadata differs from English: run sync")
+        yield Finding("error", where, "metadata: not as in English: run sync")
 
 
 def check_cell(
