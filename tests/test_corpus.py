@@ -21,7 +21,7 @@ from mha_course.corpus import (
     load_corpus,
 )
 from tools.corpus.generate import OUTPUT, corpus_text
-from tools.corpus.grammar import lexicon, table
+from tools.corpus.grammar import lexicon, table, templates
 
 NOUNS = lexicon("nouns")
 ADJECTIVES = lexicon("adjectives")
@@ -68,6 +68,14 @@ def test_lines_are_nfc_without_stray_white_space() -> None:
 def test_every_language_tells_the_same_rows() -> None:
     rows = {tuple((pair.id, pair.template, pair.source) for pair in EVERYTHING[t]) for t in TARGETS}
     assert len(rows) == 1
+
+
+def test_the_card_counts_right() -> None:
+    card = (OUTPUT.parent / "README.md").read_text(encoding="utf-8")
+    assert f"({len(templates())} templates)" in card
+    assert "3,600 short English sentences" in card
+    for split, number in zip(SPLITS, ("3,000", "200", "300", "100"), strict=True):
+        assert f"| `{split}` | {number} |" in card
 
 
 # --- no leak
@@ -122,6 +130,18 @@ def test_every_target_token_is_aligned_within_the_sentence(target: str) -> None:
         for positions in pair.alignment:
             assert positions and list(positions) == sorted(set(positions))
             assert positions[0] >= 0 and positions[-1] < len(pair.source)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_content_words_are_aligned_with_nothing_else(target: str) -> None:
+    forms = {form: name for name in NOUNS for form in translations(name, target)}
+    shared = {form for name in NOUNS for form in translations(name, target) if forms[form] != name}
+    links = {"的", *(noun["zh_measure"] for noun in NOUNS.values())}
+    links |= {noun["vi_classifier"] for noun in NOUNS.values()}
+    for pair in GRAMMAR[target]:
+        for word, gold in zip(pair.target, pair.alignment, strict=True):
+            if word in forms and word not in shared | links:
+                assert [ENGLISH_NOUNS.get(pair.source[place]) for place in gold] == [forms[word]], pair
 
 
 @pytest.mark.parametrize("target", TARGETS)
