@@ -1,0 +1,236 @@
+"""Multi-head self-attention: time and peak memory beside PyTorch's, D2L's and the Annotated Transformer's.
+
+``python -m benchmarks.attention [--threads 2] [--seconds 10] [--cpu]`` prints tables and writes them and a
+picture into ``_build/bench``. All modules hold the same weights and give the same output, which is checked.
+Times are medians over interleaved rounds; ratios are medians of the rounds' ratios to
+``nn.MultiheadAttention(need_weights=False)``. All at dropout 0, float32, in training mode.
+"""
+
+import argparse
+import json
+import math
+import statistics
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from benchmarks import measure
+from benchmarks.measure import FOLDER, describe, markdown
+from mha_course.attention import MultiHeadAttention
+from mha_course.convert import to_annotated, to_d2l, to_torch
+from mha_course.masking import length_mask
+
+REFERENCE = "nn.MHA"
+SHAPES = ((64, 10, 32, 4), (32, 64, 256, 8), (8, 512, 512, 8), (1, 2048, 512, 8), (1, 4096, 512, 8))
+LENGTHS = (256, 512, 1024, 2048, 4096)
+Attend = Callable[[Tensor], Tensor]
+Passes = Callable[[], object]
+
+
+class Shape(NamedTuple):
+    """Size of one problem."""
+
+    batch: int
+    length: int
+    width: int
+    heads: int
+
+    def __str__(self) -> str:
+        return " × ".join(map(str, self))
+
+
+def course(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
+    return lambda x: ours(x, x, x, lens)
+
+
+def course_with_weights(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
+    return lambda x: ours(x, x, x, lens, need_weights=True)[0]
+
+
+def plain(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
+    from benchmarks.references import PlainAttention
+
+    module = PlainAttention(ours.W_o.in_features, ours.num_heads).to(ours.W_o.weight.device)
+    module.load_state_dict(ours.state_dict())
+    return lambda x: module(x, None if lens is None else length_mask(lens, x.shape[1])[:, None, None])
+
+
+def torch_module(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
+    module = to_torch(ours)
+    return lambda x: module(x, x, x, padding(x, lens), need_weights=False)[0]
+
+
+def torch_module_with_weights(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
+    module = to_torch(ours)
+    return lambda x: module(x, x, x, padding(x, lens), need_weights=True, average_attn_weights=False)[0]
+
+
+def d2l_class(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
+    from benchmarks.references import d2l
+
+    module = d2l.MultiHeadAttention(ours.W_o.in_features, ours.num_heads, 0.0, bias=True)
+    to_d2l(ours, module)
+    return lambda x: module(x, x, x, lens)
+
+
+def annotated(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
+    from benchmarks.references import AnnotatedAttention
+
+    module = to_annotated(ours, AnnotatedAttention(ours.num_heads, ours.W_o.in_features))
+    return lambda x: module(x, x, x, None if lens is None else length_mask(lens, x.shape[1])[:, None])
+
+
+CONTENDERS: dict[str, Callable[[MultiHeadAttention, Tensor | None], Attend]] = {
+    "mha_course": course,
+    "mha_course, weights": course_with_weights,
+    "bare SDPA": plain,
+    REFERENCE: torch_module,
+    "nn.MHA, weights": torch_module_with_weights,
+    "D2L 1.0.3": d2l_class,
+    "Annotated Transformer": annotated,
+}
+COLOURS = ("#0072B2", "#56B4E9", "#009E73", "#000000", "#999999", "#D55E00", "#CC79A7")
+
+
+def padding(x: Tensor, lens: Tensor | None) -> Tensor | None:
+    """Return the mask that `nn.MultiheadAttention` wants: True where there is padding."""
+    return None if lens is None else ~length_mask(lens, x.shape[1])
+
+
+def problem(
+    shape: Shape, with_lens: bool, device: torch.device
+) -> tuple[Tensor, MultiHeadAttention, Tensor | None]:
+    """Return input, module and lengths, drawn on the CPU. Lengths lie between half and whole."""
+    torch.manual_seed(0)
+    x = torch.randn(shape.batch, shape.length, shape.width)
+    ours = MultiHeadAttention(shape.width, shape.heads, bias=True)
+    lens = torch.randint(shape.length // 2, shape.length + 1, (shape.batch,))
+    return x.to(device), ours.to(device), lens.to(device) if with_lens else None
+
+
+def check_equal(attends: dict[str, Attend], x: Tensor, lens: Tensor | None) -> None:
+    """Raise unless all give one output, where they were asked for one."""
+    valid = length_mask(lens if lens is not None else x.new_full((len(x),), x.shape[1]).long(), x.shape[1])
+    with torch.no_grad():
+        expected = attends[REFERENCE](x)[valid]
+        for name, attend in attends.items():
+            torch.testing.assert_close(attend(x)[valid], expected, rtol=0, atol=1e-4, msg=name)
+
+
+def forward(attend: Attend, x: Tensor) -> Passes:
+    def run() -> None:
+        with torch.no_grad():
+            attend(x)
+
+    return run
+
+
+def training_step(attend: Attend, x: Tensor) -> Passes:
+    """Forward and backward, with gradients of the input as in the middle of a network."""
+    x = x.clone().requires_grad_()
+    return lambda: attend(x).sum().backward()
+
+
+def compare(shape: Shape, with_lens: bool, device: torch.device, seconds: float) -> list[list[str]]:
+    """Return table rows: name, milliseconds and ratio of forward, milliseconds and ratio of both passes."""
+    x, ours, lens = problem(shape, with_lens, device)
+    attends = {name: build(ours, lens) for name, build in CONTENDERS.items()}
+    check_equal(attends, x, lens)
+    rows = [[name] for name in attends]
+    for passes in (forward, training_step):
+        calls = {name: passes(attend, x) for name, attend in attends.items()}
+        times = measure.interleaved(calls, device, seconds=seconds, title=f"{shape}  {passes.__name__}")
+        for row in rows:
+            milliseconds = statistics.median(times[row[0]]) * 1e3
+            row += [f"{milliseconds:.2f}", f"{measure.ratio(times, row[0], REFERENCE):.2f}"]
+    return rows
+
+
+def tables_of_times(with_lens: bool, device: torch.device, seconds: float) -> list[str]:
+    """Return a table for each shape, and one of each contender's mean and worst ratio."""
+    header = ("", "forward ms", "/ nn.MHA", "forward + backward ms", "/ nn.MHA")
+    ratios: dict[str, list[float]] = {name: [] for name in CONTENDERS}
+    parts = []
+    for shape in (Shape(*sizes) for sizes in SHAPES):
+        rows = compare(shape, with_lens, device, seconds)
+        for row in rows:
+            ratios[row[0]].append(float(row[-1]))
+        parts.append(f"{shape}, {'with' if with_lens else 'without'} lengths\n\n{markdown(header, rows)}")
+        print(f"\n{parts[-1]}", flush=True)
+    means = [
+        [name, f"{math.exp(statistics.fmean(map(math.log, values))):.2f}", f"{max(values):.2f}"]
+        for name, values in ratios.items()
+    ]
+    parts.append(markdown(("forward + backward / nn.MHA", "geometric mean", "largest"), means))
+    print(f"\n{parts[-1]}", flush=True)
+    return parts
+
+
+def peaks(name: str, with_lens: bool, device: torch.device) -> list[float]:
+    """Return the peak megabytes of one training step of 1 × length × 512 × 8, for each length."""
+    result = []
+    for length in (64, *LENGTHS):  # the first loads what is loaded once
+        x, ours, lens = problem(Shape(1, length, 512, 8), with_lens, device)
+        result.append(measure.megabytes_of(training_step(CONTENDERS[name](ours, lens), x), device))
+    return result[1:]
+
+
+def all_peaks(with_lens: bool, options: list[str]) -> dict[str, list[float]]:
+    """Return each contender's peaks, each measured in a process of its own."""
+    result = {}
+    for name in CONTENDERS:
+        measure.progress(f"peak memory, {name}")
+        chosen = [*options, "--peaks", name, *(["--lengths"] if with_lens else [])]
+        result[name] = measure.in_subprocess("benchmarks.attention", *chosen)
+    measure.progress()
+    return result
+
+
+def step_times(device: torch.device, seconds: float) -> dict[str, list[float]]:
+    """Return each contender's median milliseconds of one training step of 1 × length × 512 × 8."""
+    result: dict[str, list[float]] = {name: [] for name in CONTENDERS}
+    for length in LENGTHS:
+        x, ours, _ = problem(Shape(1, length, 512, 8), False, device)
+        calls = {name: training_step(build(ours, None), x) for name, build in CONTENDERS.items()}
+        title = f"picture, length {length}"
+        times = measure.interleaved(calls, device, seconds=seconds, least=3, title=title)
+        for name, values in times.items():
+            result[name].append(statistics.median(values) * 1e3)
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=10.0, help="for each shape and pass, about")
+    parser.add_argument("--cpu", action="store_true", help="even where there is a GPU")
+    parser.add_argument("--peaks", choices=CONTENDERS, help=argparse.SUPPRESS)
+    parser.add_argument("--lengths", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
+    if arguments.peaks:
+        print(json.dumps(peaks(arguments.peaks, arguments.lengths, device)))
+        return
+    parts = [f"# Attention: {describe(device)}"]
+    print(parts[0], flush=True)
+    for with_lens in (False, True):
+        parts += tables_of_times(with_lens, device, arguments.seconds)
+    options = ["--threads", str(arguments.threads), *(["--cpu"] if arguments.cpu else [])]
+    for with_lens in (True, False):
+        memory = all_peaks(with_lens, options)
+        rows = [[name, *(f"{value:.0f}" for value in values)] for name, values in memory.items()]
+        title = f"peak MB of a training step, {'with' if with_lens else 'without'} lengths"
+        parts.append(markdown((title, *map(str, LENGTHS)), rows))
+        print(f"\n{parts[-1]}", flush=True)
+    panels = {"milliseconds": step_times(device, arguments.seconds), "peak MB": memory}
+    title = f"one training step, 1 × length × 512 × 8\n{describe(device)}"
+    measure.picture(panels, LENGTHS, COLOURS, "length", title, FOLDER / "attention.png")
+    (FOLDER / "attention.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    print(f"\nwritten: {FOLDER / 'attention.md'} and attention.png beside it")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""What is compared gives the same results, and what is measured is measured right."""
+
+import time
+
+import pytest
+import torch
+
+from benchmarks import attention, measure, training
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize("with_lens", [False, True])
+def test_all_attention_modules_give_one_output_and_one_gradient(with_lens):
+    x, ours, lens = attention.problem(attention.Shape(3, 8, 16, 4), with_lens, CPU)
+    attends = {name: build(ours, lens) for name, build in attention.CONTENDERS.items()}
+    attention.check_equal(attends, x, lens)
+    broken = dict(attends, broken=lambda x: attends["mha_course"](x) + 1e-3)
+    with pytest.raises(AssertionError, match="broken"):
+        attention.check_equal(broken, x, lens)
+
+
+def test_the_course_and_d2l_train_the_same_model():
+    training.check_equal(training.Size(4, 16, 2, 5))
+
+
+@pytest.mark.parametrize("name", list(training.MODELS))
+def test_every_model_takes_training_steps(name):
+    size = training.Size(4, 16, 1, 5)
+    step = training.step_of(name, size, training.batch_of(size, padded=True), CPU)
+    losses = [float(step()) for _ in range(20)]
+    assert losses[-1] < losses[0]
+
+
+def test_padded_batches_are_padded_and_others_are_not():
+    size = training.Size(64, 16, 1, 8)
+    padded, whole = training.batch_of(size, True), training.batch_of(size, False)
+    assert set(whole.source_lens.tolist()) == {8}
+    assert set(padded.source_lens.tolist()) == {4, 5, 6, 7, 8}
+
+
+def test_interleaved_rounds_time_every_call_alike():
+    calls = {"short": lambda: time.sleep(0.002), "long": lambda: time.sleep(0.01)}
+    times = measure.interleaved(calls, CPU, seconds=0, least=4)
+    assert [len(values) for values in times.values()] == [4, 4]
+    assert 1.5 < measure.ratio(times, "long", "short") < 10
+    assert len(measure.interleaved(calls, CPU, seconds=60, least=2, most=3)["short"]) == 3
+
+
+def test_peak_memory_counts_what_is_held_at_once_and_not_what_came_before():
+    def hold(megabytes):
+        block = torch.ones(int(megabytes * 1e6 / 4))
+        return float(block.sum())
+
+    hold(300)
+    peak = measure.megabytes_of(lambda: hold(100), CPU)
+    if peak != peak:
+        pytest.skip("this system does not tell a process's peak memory")
+    assert 90 < peak < 130
+
+
+def test_peaks_are_measured_in_a_process_of_their_own():
+    values = measure.in_subprocess("benchmarks.training", "--cpu", "--peaks", "GRU, additive")
+    assert len(values) == len(training.LENGTHS)
+    assert values[-1] > values[0] > 0 or values[0] != values[0]  # not a number where the system does not tell
+    with pytest.raises(RuntimeError, match=r"benchmarks\.training --nonsense failed"):
+        measure.in_subprocess("benchmarks.training", "--nonsense")
+
+
+def test_a_table_is_markdown():
+    assert measure.markdown(("a", "b"), [("1", "2")]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
