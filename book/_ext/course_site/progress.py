@@ -5,6 +5,7 @@ from functools import cache
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from course_site.languages import BOOK, ROOT, languages, source_language, words
@@ -62,8 +63,23 @@ class StateTable(Directive):
             if (BOOK / source_language() / f"{page}.ipynb").exists()
         ]
         head = [word["page"], *(languages()[code]["name"] for code in codes)]
-        rows = [[stem, *(cell_text(state_of(code, stem), word) for code in codes)] for stem in stems]
-        return [table(head, rows)]
+        rows = [
+            [
+                page_link(environment.docname, stem),
+                *(nodes.Text(cell_text(state_of(code, stem), word)) for code in codes),
+            ]
+            for stem in stems
+        ]
+        return [table([nodes.Text(text) for text in head], rows)]
+
+
+def page_link(here: str, stem: str) -> addnodes.pending_xref:
+    """A link to a page that reads as the page's title in the edition's language."""
+    link = addnodes.pending_xref(
+        "", refdoc=here, refdomain="std", reftype="doc", reftarget=stem, refexplicit=False, refwarn=True
+    )
+    link += nodes.inline("", stem)
+    return link
 
 
 def chapter_order(environment) -> list[str]:
@@ -87,11 +103,11 @@ def cell_text(state, word: dict[str, str]) -> str:
     return "; ".join(f"{name}: {len(group)}" for name, group in counts if group)
 
 
-def table(head: list[str], rows: list[list[str]]) -> nodes.table:
+def table(head: list[nodes.Node], rows: list[list[nodes.Node]]) -> nodes.table:
     """A plain table."""
 
-    def row(texts: list[str]) -> nodes.row:
-        return nodes.row("", *(nodes.entry("", nodes.paragraph(text, text)) for text in texts))
+    def row(contents: list[nodes.Node]) -> nodes.row:
+        return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", content)) for content in contents))
 
     group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in head), cols=len(head))
     group += nodes.thead("", row(head))
