@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from . import glossary
 from .course import Course, CourseError, cells
 from .lint import differences, lint
-from .lock import NOTHING, Entry, Lock, cell_state, digest, read_lock
+from .lock import NOTHING, TERMS, Entry, Lock, cell_state, digest, read_lock
 from .markup import skeleton
 from .sync import code_digest, tidy
 
@@ -132,7 +132,7 @@ def check_cell(
         if cell.source != english.source:
             yield Finding("stale", where, "not translated, and shows an older English: run sync")
         return
-    if where.endswith("#terms-table"):
+    if where.endswith(f"#{TERMS}"):
         if cell.source != english.source:
             yield Finding("error", where, "is made from glossary.csv: run sync")
         return

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from .course import Course, CourseError, cells, write_atomically
 
 NOTHING = "-"
+TERMS = "terms-table"  # the cell of the glossary page that is made from glossary.csv, not translated
 
 
 class Entry(NamedTuple):
@@ -89,7 +90,7 @@ def page_state(language: str, stem: str, course: Course | None = None) -> PageSt
     states = {
         cell: cell_state(lock.get((stem, cell), Entry()), english[cell].source, texts[cell].source)
         for cell in english
-        if cell in texts
+        if cell in texts and cell != TERMS
     }
     by_state = {state: tuple(c for c in states if states[c] == state) for state in set(states.values())}
     stale = tuple(cell for cell in states if states[cell] in ("stale", "unread"))

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from . import glossary
 from .course import Course, CourseError, cells
-from .lock import Entry, Lock, cell_state, digest, read_lock, write_lock
+from .lock import TERMS, Entry, Lock, cell_state, digest, read_lock, write_lock
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
 
@@ -27,7 +27,7 @@ def code_digest(notebook: NotebookNode) -> str:
 
 def derived(course: Course) -> dict[str, str]:
     """The cells that are made, not written: the same in every language."""
-    return {"setup": course.setup_code, "terms-table": glossary.table(course)}
+    return {"setup": course.setup_code, TERMS: glossary.table(course)}
 
 
 def tidy(notebook: NotebookNode, course: Course) -> NotebookNode:
@@ -106,7 +106,7 @@ def carry(
             continue
         entry = lock.get((stem, cell["id"]), Entry())
         text = own[cell["id"]].source if cell["id"] in own else cell.source
-        if cell["id"] == "terms-table":
+        if cell["id"] == TERMS:
             text, entry = cell.source, Entry(digest(cell.source), digest(cell.source))
         elif (entry == Entry() and text == cell.source) or cell_state(
             entry, cell.source, text
