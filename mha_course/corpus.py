@@ -16,6 +16,8 @@ from torch import Tensor
 
 TARGETS = ("fr", "tr", "vi", "zh")
 SPLITS = ("train", "dev", "test", "phrases")
+POOL = 8
+"""Batches among which sentences are sorted by length."""
 
 
 class Pair(NamedTuple):
@@ -221,11 +223,17 @@ def batches(
 
 def _chunks(pairs: Sequence[Pair], batch_size: int, seed: int | None) -> list[list[Pair]]:
     """Pairs in groups of ``batch_size``."""
-    starts = range(0, len(pairs), batch_size)
     if seed is None:
-        return [list(pairs[start : start + batch_size]) for start in starts]
+        return _cut(pairs, batch_size)
     # Of Python's generator, only random() is promised to stay the same in later versions.
     draw = random.Random(seed).random
-    ordered = sorted(pairs, key=lambda pair: (len(pair.source), len(pair.target), draw()))
-    chunks = [ordered[start : start + batch_size] for start in starts]
+    shuffled = sorted(pairs, key=lambda pair: draw())
+    # Sorting everything would fill a batch with one kind of sentence, and the model learns worse from that.
+    pools = _cut(shuffled, POOL * batch_size)
+    by_length = [sorted(pool, key=lambda pair: (len(pair.source), len(pair.target))) for pool in pools]
+    chunks = [chunk for pool in by_length for chunk in _cut(pool, batch_size)]
     return sorted(chunks, key=lambda chunk: draw())
+
+
+def _cut(pairs: Sequence[Pair], size: int) -> list[list[Pair]]:
+    return [list(pairs[start : start + size]) for start in range(0, len(pairs), size)]
