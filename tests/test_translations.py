@@ -162,7 +162,12 @@ DRIFT: dict[str, tuple[str, Callable[[NotebookNode], object], str, str]] = {
         "add",
         "execution_count: not as in English",
     ),
-    "a changed kernel": ("tr", lambda nb: nb.metadata.kernelspec.update(name="ir"), "", "metadata: not as in English"),
+    "a changed kernel": (
+        "tr",
+        lambda nb: nb.metadata.kernelspec.update(name="ir"),
+        "",
+        "metadata: not as in English",
+    ),
     "an edited id": ("tr", rename, "neden", "English has no cell of this id"),
     "the cell of an edited id": ("tr", rename, "why", "cell is missing"),
     "another order": ("tr", swap, "result", "stands where English has why"),
@@ -298,9 +303,10 @@ def test_a_notebook_too_many_is_found(course: Course) -> None:
     assert errors(course) == ["error: tr more: English has no such notebook: run sync"]
 
 
-def test_a_link_to_nothing_is_found_in_english(course: Course) -> None:
-    rewrite(course, "en", replace("why", "sums.ipynb#title", "sums.ipynb#name"))
-    assert "error: en masks#why: link to sums.ipynb#name: there is no such cell" in errors(course)
+@pytest.mark.parametrize("target", ["sums.ipynb#name", "#name", "sum.ipynb"])
+def test_a_link_to_nothing_is_found_in_english(course: Course, target: str) -> None:
+    rewrite(course, "en", replace("why", "sums.ipynb#title", target))
+    assert any(f"error: en masks#why: link to {target}: there is no such" in line for line in errors(course))
 
 
 def test_code_changed_after_execution_is_found(course: Course) -> None:

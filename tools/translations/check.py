@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from nbformat import NotebookNode
 
@@ -31,19 +32,23 @@ class Finding:
         return f"{'error' if self.is_error(release) else 'warning'}: {self.where}: {self.what}"
 
 
+def error(where: str, what: str) -> Finding:
+    return Finding("error", where, what)
+
+
 def check(course: Course, language: str | None = None, stem: str | None = None) -> list[Finding]:
     """All findings, or those of one language or one of its notebooks."""
-    found = []
+    found: list[Finding] = []
     for code in [language] if language else course.languages:
         for name in [stem] if stem else sorted({*course.stems(), *course.stems(code)}):
             try:
-                found += list(
+                found += (
                     check_source(course, name) if code == course.source else check_page(course, code, name)
                 )
-            except CourseError as error:
-                found.append(Finding("error", *str(error).split(": ", 1)))
+            except CourseError as broken:
+                found.append(error(*str(broken).split(": ", 1)))
         if code != course.source and not stem:
-            found += list(check_lock(course, code))
+            found += check_lock(course, code)
     return list(dict.fromkeys(found))
 
 
@@ -51,46 +56,41 @@ def check_source(course: Course, stem: str) -> Iterator[Finding]:
     """English by itself: executed as it stands, ids that can be permanent, links that lead somewhere."""
     notebook, where = course.read(course.source, stem), f"{course.source} {stem}"
     if notebook != tidy(notebook, course):
-        yield Finding("error", where, "derived cells or metadata are not as sync writes them: run sync")
+        yield error(where, "derived cells or metadata are not as sync writes them: run sync")
     if notebook.metadata.get("executed") != code_digest(notebook):
-        yield Finding("error", where, "its code changed after it was executed: run sync")
+        yield error(where, "its code changed after it was executed: run sync")
     for key in (cell["id"] for cell in notebook.cells):
         if not re.fullmatch(r"[a-z][a-z0-9-]*|class-\w+", key):
-            yield Finding("error", f"{where}#{key}", "an id is words of a-z and 0-9 with hyphens, for ever")
+            yield error(f"{where}#{key}", "an id is words of a-z and 0-9 with hyphens, for ever")
     for key, cell in cells(notebook, "code").items():
         for output in cell.outputs:
             if output.output_type == "error" or output.get("name") == "stderr":
-                yield Finding("error", f"{where}#{key}", "its output has a warning or an error in it")
+                yield error(f"{where}#{key}", "its output has a warning or an error in it")
     for key, cell in cells(notebook).items():
-        for what in [
-            *broken_links(course, cell.source),
-            *lint(course, course.source, cell.source, cell.source),
-        ]:
-            yield Finding("error", f"{where}#{key}", what)
+        for what in chain(
+            broken_links(course, stem, cell.source), lint(course, course.source, cell.source, cell.source)
+        ):
+            yield error(f"{where}#{key}", what)
 
 
-def broken_links(course: Course, text: str) -> Iterator[str]:
+def broken_links(course: Course, here: str, text: str) -> Iterator[str]:
     for kind, target in skeleton(text):
-        if kind == "link to" and (link := re.fullmatch(r"([\w-]+)?(?:\.ipynb)?#?([\w-]+)?", target)):
-            stem, key = link[1], link[2]
-            if not stem or not target.startswith(f"{stem}.ipynb"):
-                continue
-            if stem not in course.stems():
-                yield f"link to {target}: there is no such notebook"
-            elif key and key not in {c["id"] for c in course.read(course.source, stem).cells}:
-                yield f"link to {target}: there is no such cell"
+        link = re.fullmatch(r"(?:([\w-]+)\.ipynb)?(?:#(.+))?", target) if kind == "link to" else None
+        if not link:
+            continue
+        if (stem := link[1] or here) not in course.stems():
+            yield f"link to {target}: there is no such notebook"
+        elif link[2] and link[2] not in {cell["id"] for cell in course.read(course.source, stem).cells}:
+            yield f"link to {target}: there is no such cell"
 
 
 def check_page(course: Course, language: str, stem: str) -> Iterator[Finding]:
     where = f"{language} {stem}"
     if stem not in course.stems():
-        yield Finding("error", where, "English has no such notebook: run sync")
+        yield error(where, "English has no such notebook: run sync")
         return
-    source, target, lock = (
-        course.read(course.source, stem),
-        course.read(language, stem),
-        read_lock(course, language),
-    )
+    source, target = course.read(course.source, stem), course.read(language, stem)
+    lock = read_lock(course, language)
     yield from check_frame(where, source, target)
     texts = cells(target)
     for key, cell in cells(source).items():
@@ -103,21 +103,21 @@ def check_frame(where: str, source: NotebookNode, target: NotebookNode) -> Itera
     originals = {cell["id"]: cell for cell in source.cells}
     ours = {cell["id"]: cell for cell in target.cells}
     for key in originals.keys() - ours.keys():
-        yield Finding("error", f"{where}#{key}", "cell is missing: run sync")
+        yield error(f"{where}#{key}", "cell is missing: run sync")
     for key in ours.keys() - originals.keys():
-        yield Finding("error", f"{where}#{key}", "English has no cell of this id")
+        yield error(f"{where}#{key}", "English has no cell of this id")
     order = [key for key in originals if key in ours]
     for wanted, key in zip(order, (key for key in ours if key in originals), strict=True):
         if wanted != key:
-            yield Finding("error", f"{where}#{key}", f"stands where English has {wanted}: run sync")
+            yield error(f"{where}#{key}", f"stands where English has {wanted}: run sync")
             break
     for key in order:
         own = {"source"} if originals[key].cell_type == ours[key].cell_type == "markdown" else set()
         for name in sorted((originals[key].keys() | ours[key].keys()) - own):
             if originals[key].get(name) != ours[key].get(name):
-                yield Finding("error", f"{where}#{key}", f"{name}: not as in English: run sync")
+                yield error(f"{where}#{key}", f"{name}: not as in English: run sync")
     if {**source, "cells": ()} != {**target, "cells": ()}:
-        yield Finding("error", where, "metadata: not as in English: run sync")
+        yield error(where, "metadata: not as in English: run sync")
 
 
 def check_cell(
@@ -125,7 +125,7 @@ def check_cell(
 ) -> Iterator[Finding]:
     """One cell of prose: has someone vouched for it, is its skeleton whole, is its text fit to read?"""
     if entry is None:
-        yield Finding("error", where, "has no line in translation.lock: run sync")
+        yield error(where, "has no line in translation.lock: run sync")
         return
     state = cell_state(entry, english.source, cell.source)
     if state == "untranslated":
@@ -134,34 +134,31 @@ def check_cell(
         return
     if where.endswith(f"#{TERMS}"):
         if cell.source != english.source:
-            yield Finding("error", where, "is made from glossary.csv: run sync")
+            yield error(where, "is made from glossary.csv: run sync")
         return
     if state == "unread":
-        yield Finding(
-            "error", where, "was edited and not stamped as read: compare it with English, then stamp it"
-        )
+        yield error(where, "was edited and not stamped as read: compare it with English, then stamp it")
     if entry.english not in (NOTHING, digest(english.source)):
         yield Finding("stale", where, "is older than its English: see diff")
     else:
         for what in differences(english.source, cell.source):
-            yield Finding("error", where, what)
+            yield error(where, what)
         if not where.endswith("#references"):  # titles keep the words of their language
             for what in glossary.missing_terms(course, language, english.source, cell.source):
                 yield Finding("warning", where, what)
     for what in lint(course, language, english.source, cell.source):
-        yield Finding("error", where, what)
+        yield error(where, what)
 
 
 def check_lock(course: Course, language: str) -> Iterator[Finding]:
     try:
         lock: Lock = read_lock(course, language)
         known = {(stem, key) for stem in course.stems() for key in cells(course.read(course.source, stem))}
-    except CourseError as error:
-        yield Finding("error", *str(error).split(": ", 1))
+    except CourseError as broken:
+        yield error(*str(broken).split(": ", 1))
         return
     for stem, key in lock.keys() - known:
-        yield Finding(
-            "error",
+        yield error(
             f"{language} {stem}#{key}",
             "translation.lock names it, English has no such cell: run sync",
         )

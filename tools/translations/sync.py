@@ -68,14 +68,15 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
     try:
         client.execute()
     except CellExecutionError as error:
-        failed = next(
-            c["id"] for c in notebook.cells if any(o.output_type == "error" for o in c.get("outputs", []))
-        )
-        raise CourseError(
-            f"{course.source} {stem}#{failed}: fails: {error.ename}: {error.evalue}; nothing was written"
-        ) from None
+        failed = next(key for key, cell in cells(notebook, "code").items() if "error" in kinds(cell))
+        where = f"{course.source} {stem}#{failed}"
+        raise CourseError(f"{where}: fails: {error.ename}: {error.evalue}; nothing was written") from None
     notebook.metadata.language_info = language_info
     notebook.metadata["executed"] = code_digest(notebook)
+
+
+def kinds(cell: NotebookNode) -> list[str]:
+    return [output.output_type for output in cell.outputs]
 
 
 def sync_source(course: Course, stem: str, force: bool = False) -> bool:
@@ -104,15 +105,13 @@ def carry(
     for cell in result.cells:
         if cell.cell_type != "markdown":
             continue
-        entry = lock.get((stem, cell["id"]), Entry())
-        text = own[cell["id"]].source if cell["id"] in own else cell.source
-        if cell["id"] == TERMS:
+        key, entry = cell["id"], lock.get((stem, cell["id"]), Entry())
+        text = own[key].source if key in own else cell.source
+        if key == TERMS:
             text, entry = cell.source, Entry(digest(cell.source), digest(cell.source))
-        elif (entry == Entry() and text == cell.source) or cell_state(
-            entry, cell.source, text
-        ) == "untranslated":
+        elif cell_state(entry, cell.source, text) == "untranslated":
             text, entry = cell.source, Entry(text=digest(cell.source))
-        cell.source, entries[stem, cell["id"]] = text, entry
+        cell.source, entries[stem, key] = text, entry
     return result, entries
 
 
