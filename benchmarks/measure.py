@@ -26,7 +26,7 @@ def synchronize(device: torch.device) -> None:
 def interleaved(
     calls: Mapping[str, Callable[[], object]], device: torch.device, *, seconds: float = 10.0, least: int = 5,
     most: int = 60, title: str = "",
-) -> dict[str, list[float]]:  # fmt: skip
+) -> dict[str, list[float]]:
     """Return each call's seconds a round. In every round each call runs once, in an order drawn anew.
 
     What else the machine does then falls on all alike, so that ratios within a round can be trusted more than
@@ -69,7 +69,7 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def picture(
     panels: Mapping[str, Mapping[str, Sequence[float]]], lengths: Sequence[int], colours: Sequence[str],
     xlabel: str, title: str, path: Path,
-) -> None:  # fmt: skip
+) -> None:
     """Draw a panel for each unit, in it a line for each name, both axes logarithmic."""
     import matplotlib
 

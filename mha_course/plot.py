@@ -30,7 +30,7 @@ WIDE_FONTS = (
     "Noto Sans CJK TC", "Noto Sans TC", "PingFang TC", "Heiti TC", "Microsoft JhengHei", "Source Han Sans TC",
     "Noto Sans CJK JP", "Noto Sans CJK SC", "Arial Unicode MS", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei",
     "Droid Sans Fallback", "AR PL UMing TW", "Unifont",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def diagram(name: str) -> Diagram:
 def show_heatmaps(
     matrices: Tensor, xlabel: str = "keys", ylabel: str = "queries", titles: Sequence[str] | None = None,
     figsize: tuple[float, float] | None = None, cmap: str = WEIGHTS,
-) -> Any:  # fmt: skip
+) -> Any:
     """Draw a grid of matrices in one scale, with a colour bar.
 
     Parameters
@@ -92,7 +92,7 @@ def show_heatmaps(
     figure, axes = plt.subplots(
         rows, columns, figsize=figsize or grid_size(rows, columns, queries, keys), sharex=True, sharey=True,
         squeeze=False, layout="constrained", facecolor="white",
-    )  # fmt: skip
+    )
     for row in range(rows):
         for column in range(columns):
             image = draw(axes[row, column], grid[row, column], low, high, cmap)
@@ -109,7 +109,7 @@ def show_heatmaps(
 def show_heads(
     weights: Tensor, queries: Tokens | None = None, keys: Tokens | None = None,
     titles: Sequence[str] | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """Draw every head's weights in one scale from 0 to 1, four heads a row.
 
     Parameters
@@ -137,7 +137,7 @@ def show_heads(
     figure, axes = plt.subplots(
         down, across, figsize=grid_size(down, across, rows, columns), sharex=True, sharey=True, squeeze=False,
         layout="constrained", facecolor="white",
-    )  # fmt: skip
+    )
     shown, unused = axes.flat[:heads], axes.flat[heads:]
     for ax, matrix, title in zip(shown, weights, titles, strict=True):
         image = draw(ax, matrix, 0.0, 1.0, WEIGHTS)
@@ -154,7 +154,7 @@ def show_heads(
 def show_alignment(
     weights: Tensor, source: Tokens, target: Tokens, alignment: Sequence[Sequence[int]] | None = None,
     *, ax: Axes | None = None,
-) -> Axes:  # fmt: skip
+) -> Axes:
     """Draw one sentence's attention weights, with a dot where the gold alignment is.
 
     Parameters

@@ -88,7 +88,7 @@ class Seq2SeqEncoder(Encoder):
         Sizes. The outputs have `num_hiddens` features whatever the direction: a bidirectional encoder
         gives one half to each direction, so `num_hiddens` must be even.
     dropout
-        Dropout of the embedding and between layers, in [0, 1).
+        Dropout of the embedding and between layers, from 0 to 1.
     bidirectional
         Also read from the sentence's end to its start.
     cell
@@ -103,7 +103,7 @@ class Seq2SeqEncoder(Encoder):
     def __init__(
         self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0,
         *, bidirectional: bool = False, cell: str = "gru",
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         check_sizes(vocab_size, embed_size, num_hiddens, num_layers, dropout)
         if bidirectional and num_hiddens % 2:
@@ -136,7 +136,7 @@ class Seq2SeqDecoder(Decoder):
     def __init__(
         self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0,
         *, cell: str = "gru",
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         check_sizes(vocab_size, embed_size, num_hiddens, num_layers, dropout)
         self.embedding = nn.Embedding(vocab_size, embed_size)
@@ -184,7 +184,7 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0,
         *, attention: AdditiveAttention | DotProductAttention | None = None, cell: str = "gru",
         initial_state: str = "last",
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         check_sizes(vocab_size, embed_size, num_hiddens, num_layers, dropout)
         check_choice("initial_state", initial_state, INITIAL_STATES)
@@ -236,7 +236,7 @@ def recurrent(
     return CELLS[cell](
         input_size, num_hiddens, num_layers, batch_first=True, bidirectional=bidirectional,
         dropout=dropout if num_layers > 1 else 0.0,
-    )  # fmt: skip
+    )
 
 
 def run_packed(
@@ -250,7 +250,7 @@ def run_packed(
     batch, steps, _ = inputs.shape
     if valid_lens is None:
         valid_lens = torch.full((batch,), steps, device=inputs.device)
-    check_lens("source_valid_lens", valid_lens, batch, steps)
+    check_lens("source_valid_lens", valid_lens, batch, steps, inputs.device)
     if batch == 0 or steps == 0:
         return empty_run(rnn, inputs)
     if bool((valid_lens == steps).all()):
@@ -356,14 +356,16 @@ def check_target(tokens: Tensor, vocab_size: int, state: list[Any]) -> None:
         )
 
 
-def check_lens(name: str, lens: Tensor, batch: int, steps: int) -> None:
-    """Raise unless `lens` are integers ``(batch,)`` in 0..`steps`."""
+def check_lens(name: str, lens: Tensor, batch: int, steps: int, device: torch.device) -> None:
+    """Raise unless `lens` are integers ``(batch,)`` in 0..`steps`, on the device of what they count."""
     if not isinstance(lens, Tensor):
         raise TypeError(f"{name} must be a tensor of integers, got {type(lens).__name__}")
     if lens.dtype not in LENGTH_DTYPES:
         raise TypeError(f"{name} must hold integers, got {lens.dtype}")
     if lens.shape != (batch,):
         raise ValueError(f"{name} must have shape ({batch},), got {tuple(lens.shape)}")
+    if lens.device != device:
+        raise ValueError(f"{name} must be on {device} like the rest, got {lens.device}")
     outside = lens[(lens < 0) | (lens > steps)]
     if outside.numel():
         raise ValueError(f"{name} must lie from 0 to {steps}, got {int(outside[0])}")

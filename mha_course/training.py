@@ -67,7 +67,7 @@ def masked_loss(logits: Tensor, labels: Tensor, lens: Tensor) -> Tensor:
         raise ValueError(f"labels must have shape ({batch}, {steps}), got {tuple(labels.shape)}")
     if labels.dtype != torch.int64:
         raise TypeError(f"labels must be int64, got {labels.dtype}")
-    check_lens("lens", lens, batch, steps)
+    check_lens("lens", lens, batch, steps, logits.device)
     counts = length_mask(lens, steps)  # (batch, steps)
     try:
         # Without NO_LABEL a label of -100 would be skipped in silence.
@@ -101,7 +101,7 @@ def fit(
     model: nn.Module, pairs: Sequence[Pair], source_vocabulary: Vocabulary, target_vocabulary: Vocabulary,
     *, epochs: int = 25, learning_rate: float = 0.005, batch_size: int = 64, clip: float = 1.0, seed: int = 0,
     device: torch.device | str | None = None, progress: bool = True,
-) -> list[float]:  # fmt: skip
+) -> list[float]:
     """Train `model` with Adam.
 
     Parameters

@@ -38,7 +38,7 @@ class Translation(NamedTuple):
 def translate(
     model: EncoderDecoder, tokens: Tokens, source_vocabulary: Vocabulary, target_vocabulary: Vocabulary,
     *, max_steps: int = 20,
-) -> Translation:  # fmt: skip
+) -> Translation:
     """Translate one sentence (a string is split at white space), as `translate_all` does."""
     return translate_all(model, [tokens], source_vocabulary, target_vocabulary, max_steps=max_steps)[0]
 
@@ -47,7 +47,7 @@ def translate(
 def translate_all(
     model: EncoderDecoder, sentences: Sequence[Tokens], source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary, *, max_steps: int = 20, batch_size: int = 256,
-) -> list[Translation]:  # fmt: skip
+) -> list[Translation]:
     """Translate sentences, always taking the most probable token, until ``<eos>`` or `max_steps` tokens.
 
     The model is put into evaluation mode meanwhile.
@@ -94,7 +94,7 @@ def decode(
 def forced_weights(
     model: EncoderDecoder, pairs: Sequence[Pair], source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary, *, batch_size: int = 256,
-) -> list[Tensor]:  # fmt: skip
+) -> list[Tensor]:
     """Return the attention weights of every pair while the gold target is fed.
 
     Each is ``(target tokens, source positions)``, ``<eos>`` among the positions but not among the tokens, as

@@ -390,6 +390,17 @@ def test_autocast_gives_finite_logits_near_the_exact_ones():
     torch.testing.assert_close(logits.float(), expected, rtol=0, atol=5e-2)
 
 
+@pytest.mark.parametrize(("dtype", "atol"), [(torch.float16, 4e-3), (torch.bfloat16, 3e-2)])
+@pytest.mark.parametrize("cell", CELLS)
+def test_half_precision_gives_nearly_the_same_logits_and_finite_gradients(dtype, atol, cell):
+    model, lens = EncoderDecoder(encoder(cell=cell), decoder(cell=cell)), torch.tensor([7, 3, 0, 5])
+    expected, _ = model(tokens(), tokens(), lens)
+    logits, _ = model.to(dtype)(tokens(), tokens(), lens)
+    torch.testing.assert_close(logits.double(), expected, rtol=0, atol=atol)
+    logits.sum().backward()
+    assert all(p.grad.isfinite().all() for p in model.parameters())
+
+
 @pytest.mark.parametrize("interface", [Encoder(), Decoder(), AttentionDecoder()])
 def test_interfaces_do_nothing_by_themselves(interface):
     with pytest.raises(NotImplementedError):
@@ -477,6 +488,7 @@ def test_a_target_of_another_batch_size_is_refused(kind):
         (torch.tensor([[7, 3, 1, 5]]), ValueError, r"must have shape \(4,\), got \(1, 4\)"),
         (torch.tensor([7, 3, 1, 8]), ValueError, "must lie from 0 to 7, got 8"),
         (torch.tensor([7, 3, 1, -1]), ValueError, "must lie from 0 to 7, got -1"),
+        (torch.tensor([7, 3, 1, 5], device="meta"), ValueError, "must be on cpu like the rest, got meta"),
     ],
 )
 def test_wrong_lengths_are_named(wrong, error, message):

@@ -106,6 +106,7 @@ def test_half_precision_logits_have_a_finite_loss():
         ({"lens": torch.tensor([1, 2])}, ValueError, r"lens must have shape \(3,\), got \(2,\)"),
         ({"lens": torch.tensor([1, 2, 5])}, ValueError, "lens must lie from 0 to 4, got 5"),
         ({"lens": torch.tensor([1, 2, -1])}, ValueError, "lens must lie from 0 to 4, got -1"),
+        ({"lens": torch.ones(3).long().to("meta")}, ValueError, r"lens must be on cpu .* got meta"),
         ({"lens": torch.ones(3)}, TypeError, "lens must hold integers, got torch.float32"),
         ({"lens": [1, 2, 3]}, TypeError, "lens must be a tensor of integers, got list"),
     ],
