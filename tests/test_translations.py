@@ -259,6 +259,7 @@ DRIFT: dict[str, tuple[str, Callable[[NotebookNode], object], str, str]] = {
         "title",
         "says '查找', which is wrong here: '查詢'",
     ),
+    "a wrong Turkish word": ("tr", replace("title", "sorgulardan", "tuşlardan"), "title", "says 'tuş'"),
     "an empty cell": ("tr", lambda nb: cell_of(nb, "why").update(source=" \n"), "why", "is empty"),
     "a MyST role": ("tr", replace("why", "bakın", "{ref}`bakın`"), "why", "MyST role"),
 }
@@ -311,7 +312,7 @@ def test_a_link_to_nothing_is_found_in_english(course: Course, target: str) -> N
 
 def test_code_changed_after_execution_is_found(course: Course) -> None:
     rewrite(course, "en", replace("add", "1 + 1", "1 + 2"))
-    assert "error: en masks: its code changed after it was executed: run sync" in errors(course)
+    assert "error: en masks: its outputs are not known to be of this code: run sync" in errors(course)
 
 
 # --- broken files ---------------------------------------------------------------------------------
@@ -651,7 +652,7 @@ def test_english_is_changed_without_jupyter(course: Course) -> None:
     new_cell = "%%% text more\nMore.\n\n%%% code solution-half hide-cell"
     edits = [("not zero", "small"), ("1 + 1", "1 + 2"), ("%%% code solution-half hide-cell", new_cell)]
     assert edit_english_as_text(course, *edits) == 0
-    assert errors(course)[0] == "error: en masks: its code changed after it was executed: run sync"
+    assert errors(course)[0] == "error: en masks: its outputs are not known to be of this code: run sync"
     sync(course)
     assert errors(course) == []
     assert page_state("tr", "masks", course) == (("title", "result", "formula"), ("why",), ("more",))

@@ -58,7 +58,7 @@ def check_source(course: Course, stem: str) -> Iterator[Finding]:
     if notebook != tidy(notebook, course):
         yield error(where, "derived cells or metadata are not as sync writes them: run sync")
     if notebook.metadata.get("executed") != code_digest(notebook):
-        yield error(where, "its code changed after it was executed: run sync")
+        yield error(where, "its outputs are not known to be of this code: run sync")
     for key in (cell["id"] for cell in notebook.cells):
         if not re.fullmatch(r"[a-z][a-z0-9-]*|class-\w+", key):
             yield error(f"{where}#{key}", "an id is words of a-z and 0-9 with hyphens, for ever")

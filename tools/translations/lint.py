@@ -34,7 +34,8 @@ def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
     if language.html.startswith("zh-Hant") and (found := sorted(set(filter(is_simplified, plain(text))))):
         yield f"has Simplified characters: {''.join(found)}"
     for wrong, right in language.avoid.items():
-        if wrong in plain(text).lower():
+        start = r"\b" if wrong < "\u2e80" else ""  # Chinese has no spaces that would show where a word begins
+        if re.search(start + wrong, plain(text).lower()):
             yield f"says {wrong!r}, which is wrong here: {right!r}"
     if code != course.source:
         yield from english_left_in(english, text, glossary.words(course, code))
