@@ -1,6 +1,7 @@
 """Pictures of attention weights, in colours that colour-blind readers can tell apart.
 
-Every function that draws returns its Axes. Figures are white and at most 7 inches wide.
+Every function that draws returns its Axes. Figures are white and at most 5.5 inches wide: a phone shows that
+at nine tenths, so that letters of 10 points stay legible.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from mha_course.metrics import Tokens, tokens_of
 # Okabe & Ito, 2008.
 QUERY, KEY, VALUE, OUTPUT = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 WEIGHTS, GOLD = "Blues", "#D55E00"
-FONT_SIZE, MAX_WIDTH, MAX_COLUMNS = 10.0, 7.0, 4
+FONT_SIZE, MAX_WIDTH, MAX_COLUMNS = 10.0, 5.5, 4
+SMALLEST_CELL, USUAL_CELL, BESIDE, COLOUR_BAR = 0.16, 0.35, 0.4, 1.2  # inches; one line of text needs .16
 # Whole families first; what systems bring by themselves next; what Linux distributions add last.
 WIDE_FONTS = (
     "Noto Sans CJK TC", "Noto Sans TC", "PingFang TC", "Heiti TC", "Microsoft JhengHei", "Source Han Sans TC",
@@ -74,7 +76,7 @@ def show_heatmaps(
     titles
         One for each column.
     figsize
-        Inches; by default by the number of pictures, at most 7 wide.
+        Inches; by default by the number of pictures, at most 5.5 wide.
     cmap
         A colour map of matplotlib.
 
@@ -110,7 +112,7 @@ def show_heads(
     weights: Tensor, queries: Tokens | None = None, keys: Tokens | None = None,
     titles: Sequence[str] | None = None,
 ) -> Any:
-    """Draw every head's weights in one scale from 0 to 1, four heads a row.
+    """Draw every head's weights in one scale from 0 to 1, as many a row as leave room for the tokens.
 
     Parameters
     ----------
@@ -132,7 +134,8 @@ def show_heads(
     if len(titles) != heads:
         raise ValueError(f"titles must be one for each head, {heads}, got {len(titles)}")
     queries, keys = check_labels("queries", queries, rows), check_labels("keys", keys, columns)
-    across = min(heads, MAX_COLUMNS)
+    room = int((MAX_WIDTH - COLOUR_BAR) / (columns * SMALLEST_CELL + BESIDE))
+    across = min(heads, MAX_COLUMNS, max(1, room))
     down = -(-heads // across)
     figure, axes = plt.subplots(
         down, across, figsize=grid_size(down, across, rows, columns), sharex=True, sharey=True, squeeze=False,
@@ -255,10 +258,11 @@ def lacking(font_file: str, text: str) -> str:
 
 
 def grid_size(rows: int, columns: int, queries: int, keys: int) -> tuple[float, float]:
-    """Return a figure's size in inches: squares of at least .35 inch where 7 inches allow it."""
-    cell = max(0.35, 1.4 / max(queries, keys, 1))
-    width = min(MAX_WIDTH, columns * (keys * cell + 0.4) + 1.2)
-    scale = (width - 1.2) / (columns * (keys * cell + 0.4))
+    """Return a figure's size in inches: cells of the usual size, or smaller where it would be too wide."""
+    cell = max(USUAL_CELL, 1.4 / max(queries, keys))
+    wanted = columns * (keys * cell + BESIDE)
+    width = min(MAX_WIDTH, wanted + COLOUR_BAR)
+    scale = (width - COLOUR_BAR) / wanted
     return width, rows * (queries * cell * scale + 0.5) + 0.9
 
 
