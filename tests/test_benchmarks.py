@@ -40,7 +40,7 @@ def test_padded_batches_are_padded_and_others_are_not():
 
 
 def test_interleaved_rounds_time_every_call_alike():
-    calls = {"short": lambda: time.sleep(0.002), "long": lambda: time.sleep(0.01)}
+    calls = {"short": lambda: time.sleep(0.02), "long": lambda: time.sleep(0.1)}
     times = measure.interleaved(calls, CPU, seconds=0, least=4)
     assert [len(values) for values in times.values()] == [4, 4]
     assert 1.5 < measure.ratio(times, "long", "short") < 10
