@@ -60,7 +60,8 @@ def test_peak_memory_counts_what_is_held_at_once_and_not_what_came_before():
 
 
 def test_peaks_are_measured_in_a_process_of_their_own():
-    values = measure.in_subprocess("benchmarks.training", "--cpu", "--threads", "1", "--peaks", "GRU, additive")
+    arguments = ("--cpu", "--threads", "1", "--peaks", "GRU, additive")
+    values = measure.in_subprocess("benchmarks.training", *arguments)
     assert len(values) == len(training.LENGTHS)
     assert values[-1] > values[0] > 0 or values[0] != values[0]  # not a number where the system does not tell
     with pytest.raises(RuntimeError, match=r"benchmarks\.training --nonsense failed"):
