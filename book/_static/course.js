@@ -43,9 +43,9 @@
   });
 
   const menu = find(".menu-button");
-  const chapters = find("#chapters");
+  const chapters = find("#course-chapters");
   menu.setAttribute("role", "button");
-  menu.setAttribute("aria-controls", "chapters");
+  menu.setAttribute("aria-controls", "course-chapters");
   const showMenu = open => { chapters.classList.toggle("open", open); menu.setAttribute("aria-expanded", open); };
   showMenu(false);
   menu.addEventListener("click", event => { event.preventDefault(); showMenu(!chapters.classList.contains("open")); });
@@ -67,9 +67,18 @@
     block.append(button);
   }
 
+  // What scrolls inside itself can be reached by keyboard; what fits is no stop on the way.
+  const reachable = new ResizeObserver(entries => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
+    }
+  });
+  for (const box of document.querySelectorAll("article :is(pre, .wide, div.math)")) reachable.observe(box);
+
   // A link may lead into a folded solution.
   const unfold = () => {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const folded = target?.matches(".cell") ? find("details", target) : target?.closest("details");
     if (folded) folded.open = true;
   };

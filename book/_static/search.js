@@ -82,7 +82,7 @@
 
   window.courseSearch = dialog => {
     const input = dialog.querySelector("input");
-    const status = dialog.querySelector("[role=status]");
+    const status = dialog.querySelector("output");
     const list = dialog.querySelector(".results");
     const base = dialog.dataset.source.replace(/[^/]*$/, "");
     const language = document.documentElement.dataset.edition;

@@ -95,7 +95,7 @@ class CellRenderer(SphinxRenderer):
             and first.children
             and isinstance(first.children[0], nodes.strong)
         ):
-            box = Box("", *quote.children, tag="aside", classes=["note"])
+            box = Box("", *quote.children, role="note", classes=["note"])
             quote.replace_self(box)
 
     def render_link(self, token) -> None:

@@ -69,8 +69,7 @@ def visit(translator, node: nodes.Element, display: bool) -> None:
         logger.warning("%s: the formula %r cannot be set: %s", place, formula, answer["error"], location=node)
         answer = {"html": translator.encode(formula)}
     tag = "div" if display else "span"
-    reach = ' tabindex="0"' if display else ""
-    translator.body.append(f'<{tag} class="math"{reach}>{answer["html"]}</{tag}>')
+    translator.body.append(f'<{tag} class="math">{answer["html"]}</{tag}>')
     raise nodes.SkipNode
 
 

@@ -72,7 +72,7 @@ def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
         box += raw(picture.html(""))
         return box
     paragraphs = renderer.detached(caption)
-    text = " ".join(paragraph.astext() for paragraph in paragraphs)
+    text = " ".join(" ".join(paragraph.astext() for paragraph in paragraphs).split())
     box += raw(picture.html(text))
     box += Box("", *paragraphs, tag="figcaption", ids=[f"{cell}-caption"])
     return box

@@ -34,6 +34,7 @@ class CourseTranslator(HTML5Translator):
     def visit_Box(self, node: Box) -> None:
         """Open a cell, a figure, a caption, a note or a passage in another language."""
         attributes = {
+            "role": node.get("role", ""),
             "class": " ".join(node["classes"]),
             "id": " ".join(node["ids"]),
             "lang": node.get("lang", ""),
@@ -50,9 +51,9 @@ class CourseTranslator(HTML5Translator):
         self.body.append('<em class="han">' if HAN.search(node.astext()) else "<em>")
 
     def visit_table(self, node: nodes.Element) -> None:
-        """A table scrolls inside itself, by keyboard too."""
+        """A table scrolls inside itself."""
         label = self.word("table")
-        self.body.append(f'<div class="wide" role="region" tabindex="0" aria-label="{label}">')
+        self.body.append(f'<div class="wide" role="group" aria-label="{label}">')
         super().visit_table(node)
 
     def depart_table(self, node: nodes.Element) -> None:

@@ -1,0 +1,302 @@
+"""The site in a real browser: it switches languages, finds words, needs no other host and suits everyone."""
+
+import gzip
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from built_site import site  # noqa: F401  (a fixture)
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tools.site import ROOT, languages, stems
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+AXE = ROOT / "tests" / "node_modules" / "axe-core" / "axe.min.js"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
+CHAPTER = "multi-head-attention"
+ALL_PAGES = [f"{code}/{stem}.html" for code in languages() for stem in stems()]
+MISSING = [] if CHROMIUM else ["Chromium (Debian: apt-get install chromium)"]
+MISSING += [] if AXE.exists() else ["axe-core (in tests/: npm ci)"]
+pytestmark = pytest.mark.skipif(
+    bool(MISSING) and os.environ.get("CI") != "true",
+    reason=f"to test in a browser, install {', '.join(MISSING)}",
+)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves without a log."""
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:  # noqa: F811
+    """The site behind a sub-path of a server on this machine."""
+    (site.parent / "served").mkdir(exist_ok=True)
+    link = site.parent / "served" / "course"
+    if not link.exists():
+        link.symlink_to(site, target_is_directory=True)
+    handler = partial(Quiet, directory=str(site.parent / "served"))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/course"
+    server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests."""
+    assert CHROMIUM, f"missing: {', '.join(MISSING)}"
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+class Watched:
+    """A page whose requests and complaints are kept."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on(
+            "console",
+            lambda message: (
+                self.complaints.append(message.text) if message.type in ("error", "warning") else None
+            ),
+        )
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+
+def found(page: Page, query: str) -> list[str]:
+    """The addresses that a search for `query` gives, best first."""
+    if not page.locator("dialog.search").is_visible():
+        page.keyboard.press("/")
+        page.wait_for_function("window.courseSearch !== undefined")
+    page.fill("dialog.search input", query)
+    page.wait_for_timeout(50)
+    return page.eval_on_selector_all(".results a", "links => links.map(link => link.href)")
+
+
+def test_the_switcher_keeps_page_and_passage_and_is_remembered(browser, address):
+    page = browser.new_page(viewport=DESK, locale="en-GB", reduced_motion="reduce")
+    page.goto(f"{address}/en/{CHAPTER}.html#formula")
+    page.click(".languages summary")
+    page.click('.languages a[data-edition="tr"]')
+    page.wait_for_url("**/tr/**")
+    assert page.url.endswith(f"/tr/{CHAPTER}.html#formula")
+    assert page.evaluate("Math.abs(document.querySelector('#formula').getBoundingClientRect().top) < 200")
+    page.goto(f"{address}/")
+    page.wait_for_url("**/tr/index.html")
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("locale", "code"), [("vi-VN", "vi"), ("zh-TW", "zh"), ("tr", "tr"), ("en-US", "en"), ("fr-FR", "en")]
+)
+def test_the_front_door_opens_in_the_browsers_language(browser, address, locale, code):
+    context = browser.new_context(locale=locale)
+    page = context.new_page()
+    page.goto(f"{address}/")
+    page.wait_for_url(f"**/{code}/index.html")
+    context.close()
+
+
+def test_without_scripts_every_page_can_be_reached(browser, address):
+    context = browser.new_context(java_script_enabled=False, viewport=PHONE)
+    page = context.new_page()
+    page.goto(f"{address}/")
+    assert page.locator("main a").count() == len(languages())
+    page.click('main a[hreflang="vi"]')
+    assert page.url.endswith("/vi/index.html")
+    assert page.locator("nav.chapters a").first.is_visible()
+    page.click(".languages summary")
+    page.click('.languages a[data-edition="zh"]')
+    assert page.url.endswith("/zh/index.html")
+    context.close()
+
+
+QUERIES = {
+    "en": ["softmax", "weighted", "weights", "query", "transpose_qkv", "parameter", "masks", "Vaswani"],
+    "tr": ["dikkat", "DİKKAT", "dıkkat", "agirlik", "ağırlıkların", "sorgu", "cok kafali", "degerler"],
+    "vi": ["chú ý", "chu y", "đầu", "dau", "trọng số", "trong so", "khóa", "truy van"],
+    "zh": ["注意力", "多頭注意力", "權重", "矩陣", "softmax", "查詢"],
+}
+
+
+@pytest.mark.parametrize("code", list(QUERIES))
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_search_finds_what_readers_type(browser, address, site, code, way):  # noqa: F811
+    page = browser.new_page(viewport=DESK)
+    page.goto(f"{address}/{code}/index.html" if way == "http" else (site / code / "index.html").as_uri())
+    for query in QUERIES[code]:
+        results = found(page, query)
+        assert any(f"{CHAPTER}.html#" in result for result in results), (query, results[:5])
+    assert found(page, "qqqxyz") == []
+    assert page.locator("dialog.search output").inner_text()
+    found(page, QUERIES[code][0])
+    assert page.locator(".results mark").count() > 0
+    page.locator(".results a").first.click()
+    page.wait_for_function("location.hash.length > 1")
+    page.close()
+
+
+def test_search_ranks_the_chapter_of_a_term_first(browser, address):
+    page = browser.new_page(viewport=DESK)
+    page.goto(f"{address}/en/index.html")
+    assert CHAPTER in found(page, "multi-head attention")[0]
+    page.close()
+
+
+WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+    [...document.querySelectorAll("body *")].filter(node => node.getBoundingClientRect().right > innerWidth
+    && !node.closest("pre, .wide, div.math")).map(node => node.outerHTML.slice(0, 120)).slice(0, 5)"""
+RULES = """async () => (await axe.run()).violations.map(
+    rule => [rule.id, rule.nodes.slice(0, 3).map(node => node.html.slice(0, 160))])"""
+
+
+def weight(site: Path, address: str, requests: list[str]) -> int:  # noqa: F811
+    """Bytes of a page and everything it loads, text packed as servers send it."""
+    files = {
+        site / url.removeprefix(f"{address}/").split("?")[0] for url in requests if url.startswith(address)
+    }
+    packed = {".html", ".css", ".js", ".svg"}
+    return sum(
+        len(gzip.compress(file.read_bytes())) if file.suffix in packed else file.stat().st_size
+        for file in files
+    )
+
+
+@pytest.mark.parametrize("path", ALL_PAGES)
+def test_a_page_is_light_quiet_and_open_to_everyone(browser, address, site, path):  # noqa: F811
+    """No other host, no complaint, at most 500 kB, nothing for axe in light and dark, no sideways scrolling."""
+    page = browser.new_page(viewport=DESK, color_scheme="light")
+    watched = Watched(page)
+    page.goto(f"{address}/{path}")
+    page.evaluate("for (const image of document.images) image.loading = 'eager'")
+    page.wait_for_load_state("networkidle")
+    assert watched.requests and not [
+        url for url in watched.requests if not url.startswith((address, "data:"))
+    ]
+    assert not watched.complaints
+    assert weight(site, address, watched.requests) <= 500_000
+    page.add_script_tag(path=AXE)
+    problems = {"light": page.evaluate(RULES)}
+    page.emulate_media(color_scheme="dark")
+    problems["dark"] = page.evaluate(RULES)
+    page.set_viewport_size(PHONE)
+    problems["phone"] = page.evaluate(RULES)
+    problems["wider than a phone"] = page.evaluate(WIDE)
+    assert not any(problems.values()), problems
+    page.close()
+
+
+def test_a_page_opened_from_disk_works(browser, site):  # noqa: F811
+    page = browser.new_page(viewport=DESK)
+    watched = Watched(page)
+    page.goto((site / "vi" / f"{CHAPTER}.html").as_uri())
+    assert page.evaluate("document.fonts.ready.then(() => document.fonts.check('16px KaTeX_Main'))")
+    page.click(".theme-button")
+    page.click(".languages summary")
+    page.click('.languages a[data-edition="en"]')
+    assert page.url.startswith("file:") and page.url.split("#")[0].endswith(f"/en/{CHAPTER}.html")
+    assert not watched.complaints
+    assert all(url.startswith(("file:", "data:")) for url in watched.requests)
+    page.close()
+
+
+def test_colours_can_be_chosen_and_stay(browser, address):
+    context = browser.new_context(color_scheme="light")
+    page = context.new_page()
+    page.goto(f"{address}/zh/{CHAPTER}.html")
+    background = "getComputedStyle(document.documentElement).backgroundColor"
+    light = page.evaluate(background)
+    page.click(".theme-button")
+    page.click(".theme-button")
+    assert page.evaluate(background) != light
+    assert "深色" in page.get_attribute(".theme-button", "aria-label")
+    page.goto(f"{address}/zh/index.html")
+    assert page.evaluate(background) != light
+    context.close()
+
+
+def test_everything_can_be_reached_by_keyboard_and_focus_shows(browser, address):
+    page = browser.new_page(viewport=DESK)
+    page.goto(f"{address}/en/{CHAPTER}.html")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.matches('.skip')")
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        seen = page.evaluate(
+            """() => { const node = document.activeElement; const style = getComputedStyle(node);
+            const shown = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+            return [node.tagName, node.className, shown]; }"""
+        )
+        reached.add(seen[1])
+        assert seen[2] or seen[0] == "BODY", seen
+    assert any("search-button" in name for name in reached) and any(
+        "theme-button" in name for name in reached
+    )
+    page.close()
+
+
+def test_the_menu_on_a_phone_opens_and_closes(browser, address):
+    page = browser.new_page(viewport=PHONE)
+    page.goto(f"{address}/tr/{CHAPTER}.html")
+    assert not page.locator("nav.chapters").is_visible()
+    page.click(".menu-button")
+    assert page.locator("nav.chapters").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.locator("nav.chapters").is_visible()
+    page.close()
+
+
+def test_a_link_into_a_folded_solution_opens_it(browser, address):
+    page = browser.new_page(viewport=DESK)
+    page.goto(f"{address}/en/{CHAPTER}.html#solution-by-hand")
+    assert page.locator("#solution-by-hand details[open]").count() == 1
+    page.close()
+
+
+def test_code_can_be_copied(browser, address):
+    context = browser.new_context(viewport=DESK, permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{address}/vi/{CHAPTER}.html")
+    block = page.locator("article .code").first
+    block.hover()
+    block.locator(".copy").click()
+    page.wait_for_function("document.querySelector('.copy').textContent === 'Đã sao chép'")
+    assert page.evaluate("navigator.clipboard.readText()").startswith("try:\n    import mha_course")
+    context.close()
+
+
+def test_a_reader_who_wants_no_motion_gets_none(browser, address):
+    page = browser.new_page(reduced_motion="reduce")
+    page.goto(f"{address}/en/{CHAPTER}.html")
+    assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+    page.close()
+
+
+def test_lost_addresses_answer_in_the_editions_language(browser, address):
+    page = browser.new_page()
+    page.goto(f"{address}/404.html")
+    assert page.locator("li").count() == len(languages())
+    page.close()
