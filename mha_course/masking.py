@@ -142,5 +142,6 @@ def masked_softmax(scores: Tensor, valid_lens: Tensor | None = None, mask: Tenso
     if allowed is None:
         return scores.softmax(-1)
     nothing = ~allowed.any(-1, keepdim=True)  # rows that may attend to nothing
-    scores = scores.masked_fill(~allowed, float("-inf")).masked_fill(nothing, 0.0)
-    return scores.softmax(-1).masked_fill(nothing, 0.0)
+    # −∞ for what is not allowed, but 0 in rows of nothing else: a softmax of −∞ alone is NaN.
+    fill = torch.zeros_like(nothing, dtype=scores.dtype).masked_fill(~nothing, float("-inf"))
+    return torch.where(allowed, scores, fill).softmax(-1).masked_fill(nothing, 0.0)

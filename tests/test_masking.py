@@ -106,6 +106,12 @@ def test_a_row_without_keys_has_no_weights_and_no_gradient():
     assert scores.grad[1, 0, :2].abs().min() > 0
 
 
+def test_no_step_on_the_way_back_is_not_a_number():
+    scores = torch.randn(2, 1, 3, requires_grad=True)
+    with pytest.warns(UserWarning, match="Anomaly"), torch.autograd.detect_anomaly():
+        masked_softmax(scores, torch.tensor([0, 2])).square().sum().backward()
+
+
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])
 def test_what_stands_in_masked_scores_never_matters(bad):
     scores = torch.randn(2, 2, 4, dtype=torch.float64)
