@@ -38,7 +38,7 @@ def stems() -> list[str]:
 
 
 def stage(book: Path, language: str, work: Path) -> Path:
-    """Lay out an edition's sources: its own pages, English where it has none. Unchanged files stay as they are."""
+    """Lay out an edition's sources: its own pages, English where it has none. What did not change stays."""
     source = work / "source"
     source.mkdir(parents=True, exist_ok=True)
     generated = pages(language, book)
@@ -69,7 +69,7 @@ def write_changed(target: Path, content: bytes) -> None:
 
 
 def build_edition(book: Path, out: Path, settings: dict[str, object], language: str) -> bool:
-    """Build one edition; warnings are errors. It needs a process of its own: Sphinx's catalogues are global."""
+    """Build one edition; warnings are errors. It needs its own process: Sphinx's catalogues are global."""
     from jupyter_book.sphinx import build_sphinx
 
     work = out.parent / "work" / language
@@ -117,7 +117,7 @@ def build(codes: list[str], out: Path = OUT, book: Path = ROOT / "book", **setti
     workers = min(len(codes), os.cpu_count() or 1)
     with ProcessPoolExecutor(workers, max_tasks_per_child=1) as pool:
         done = dict(zip(codes, pool.map(partial(build_edition, book, out, settings), codes), strict=True))
-    shutil.copytree(book / "_static", out / SHARED, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "book" / "_static", out / SHARED, dirs_exist_ok=True)
     there = [code for code in languages() if (out / code / "index.html").exists()]
     write_root(out, there)
     configuration = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
@@ -153,7 +153,9 @@ def arguments() -> argparse.Namespace:
     commands.add_parser(
         "pages", help="write the pages that are not notebooks: references, package, translations"
     )
-    for command in (building, serving):
+    printing = commands.add_parser("pdf", help="print what was built, one PDF an edition (needs Chromium)")
+    printing.add_argument("--lang", choices=list(languages()))
+    for command in (building, serving, printing):
         command.add_argument("--out", type=Path, default=OUT)
     return parser.parse_args()
 
@@ -163,6 +165,15 @@ def main() -> int:
     options = arguments()
     if options.command == "serve":
         serve(options.out, options.port)
+        return 0
+    if options.command == "pdf":
+        from tools.pdf import print_editions
+
+        codes = [options.lang] if options.lang else list(languages())
+        for path in print_editions(
+            options.out.resolve(), options.out.resolve().parent / "pdf", codes, stems()
+        ):
+            print(path)
         return 0
     if options.command == "pages":
         for path in write_pages():

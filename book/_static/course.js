@@ -68,13 +68,16 @@
   }
 
   // What scrolls inside itself can be reached by keyboard; what fits is no stop on the way.
-  const reachable = new ResizeObserver(entries => {
-    for (const { target } of entries) {
-      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
-      else target.removeAttribute("tabindex");
-    }
-  });
-  for (const box of document.querySelectorAll("article :is(pre, .wide, div.math)")) reachable.observe(box);
+  const boxes = document.querySelectorAll("article :is(pre, .wide, div.math)");
+  const makeReachable = () => {
+    const scrolling = [...boxes].map(box => box.scrollWidth > box.clientWidth);
+    boxes.forEach((box, index) => {
+      if (scrolling[index]) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    });
+  };
+  addEventListener("resize", makeReachable);
+  document.fonts.ready.then(makeReachable);
 
   // A link may lead into a folded solution.
   const unfold = () => {

@@ -56,6 +56,18 @@ class CourseTranslator(HTML5Translator):
         self.body.append(f'<div class="wide" role="group" aria-label="{label}">')
         super().visit_table(node)
 
+    def visit_entry(self, node: nodes.Element) -> None:
+        """A table's cell; an empty corner of the head is no heading of anything."""
+        head = isinstance(node.parent.parent, nodes.thead) and node.astext().strip()
+        classes = " ".join(name for name in node["classes"] if name.startswith("text-"))
+        written = f' class="{classes}"' if classes else ""
+        self.body.append(f'<th scope="col"{written}>' if head else f"<td{written}>")
+        self.context.append("</th>" if head else "</td>")
+
+    def depart_entry(self, node: nodes.Element) -> None:
+        """Close it."""
+        self.body.append(self.context.pop())
+
     def depart_table(self, node: nodes.Element) -> None:
         """Close table and box."""
         super().depart_table(node)

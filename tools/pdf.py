@@ -1,0 +1,108 @@
+"""One PDF an edition, printed by Chromium: links work, pages are numbered, glyphs are embedded."""
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from bs4 import BeautifulSoup, Tag
+from playwright.sync_api import sync_playwright
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+FOOTER = (
+    '<div style="width:100%;font-size:8px;color:#555;text-align:center">'
+    '<span class="pageNumber"></span> / <span class="totalPages"></span></div>'
+)
+
+
+def find_chromium() -> str:
+    """The browser that prints."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if not found:
+        raise SystemExit("Chromium is needed to print: on Debian, apt-get install chromium")
+    return found
+
+
+def chapters(edition: Path, stems: list[str]) -> Iterator[tuple[str, BeautifulSoup]]:
+    """The parsed pages of an edition in order, but for the table of translations."""
+    for stem in stems:
+        if stem != "translations":
+            yield stem, BeautifulSoup((edition / f"{stem}.html").read_text(encoding="utf-8"), "html.parser")
+
+
+def move(article: Tag, stem: str, edition: Path, stems: list[str]) -> None:
+    """Make ids and links of one chapter fit into a document that holds all of them."""
+    for node in article.find_all(id=True):
+        node["id"] = f"{stem}--{node['id']}"
+    for node in article.select(".headerlink"):
+        node.decompose()
+    for node in article.find_all("details"):
+        node["open"] = ""
+    for node in article.find_all(href=True):
+        address = urlsplit(node["href"])
+        target = Path(address.path).stem if address.path else stem
+        if not address.scheme and target in stems:
+            node["href"] = f"#{target}--{unquote(address.fragment)}" if address.fragment else f"#{target}"
+    for node in article.find_all("img"):
+        node["src"] = (edition / node["src"]).as_uri()
+        node["loading"] = "eager"
+
+
+def whole_book(edition: Path, stems: list[str]) -> str:
+    """One HTML document of all chapters, with a table of contents."""
+    bodies, contents, head = [], [], None
+    for stem, soup in chapters(edition, stems):
+        head = head or soup
+        article = soup.article
+        move(article, stem, edition, stems)
+        language = f' lang="{article["lang"]}"' if article.get("lang") else ""
+        title = article.h1.get_text(" ", strip=True)
+        contents.append(f'<li{language}><a href="#{stem}">{escape(title)}</a></li>')
+        bodies.append(f'<article id="{stem}"{language}>{article.decode_contents()}</article>')
+    shared = (edition.parent / "_shared").as_uri()
+    sheets = "".join(
+        f'<link rel="stylesheet" href="{shared}/{name}">' for name in ("course.css", "katex/katex.css")
+    )
+    title = escape(head.select_one(".brand").get_text())
+    licence = escape(re.sub(r"\s+", " ", head.footer.p.find(string=True)).strip())
+    return (
+        f'<!DOCTYPE html><html lang="{head.html["lang"]}" data-theme="light"><head><meta charset="utf-8">'
+        f"<title>{title}</title>{sheets}</head><body class='book'>"
+        f"<main><h1>{title}</h1><p>{licence}</p><ol class='contents'>{''.join(contents)}</ol>"
+        f"{''.join(bodies)}</main>"
+        "</body></html>"
+    )
+
+
+def print_editions(site: Path, out: Path, codes: list[str], stems: list[str]) -> list[Path]:
+    """Print editions of the built site; the PDFs' places are returned."""
+    out.mkdir(parents=True, exist_ok=True)
+    printed = []
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        for code in codes:
+            document = Path(folder) / f"{code}.html"
+            document.write_text(whole_book(site / code, stems), encoding="utf-8")
+            page = browser.new_page()
+            page.goto(document.as_uri(), wait_until="networkidle")
+            page.evaluate("document.fonts.ready")
+            target = out / f"{code}.pdf"
+            margin = {"top": "18mm", "bottom": "18mm", "left": "16mm", "right": "16mm"}
+            page.pdf(
+                path=target,
+                format="A4",
+                margin=margin,
+                display_header_footer=True,
+                header_template="<span></span>",
+                footer_template=FOOTER,
+                outline=True,
+                tagged=True,
+                print_background=True,
+            )
+            page.close()
+            printed.append(target)
+        browser.close()
+    return printed
