@@ -95,6 +95,12 @@ def test_more_padding_changes_nothing():
     close(more_state, hidden_state)
 
 
+def test_outputs_have_all_steps_even_where_every_sentence_is_shorter():
+    outputs, _ = encoder()(tokens(), torch.tensor([2, 5, 4, 1]))
+    assert outputs.shape == (4, 7, HIDDENS)
+    assert not outputs[:, 5:].any()
+
+
 def test_whole_lengths_equal_no_lengths():
     network, source = encoder(bidirectional=True), tokens()
     for a, b in zip(network(source), network(source, torch.full((4,), 7)), strict=True):
@@ -202,6 +208,18 @@ def test_the_attention_decoder_against_a_loop_written_out():
     assert not network.attention_weights[0, :, 4:].any()
 
 
+@pytest.mark.parametrize("cell", CELLS)
+def test_the_query_is_the_last_layers_output_of_the_step_before(cell):
+    """Of an LSTM h, which is its output, and not c."""
+    network, source = decoder(cell=cell), encoder(cell=cell)(tokens())
+    annotations, hidden_state = source
+    _, after = network(tokens(steps=1), network.init_state(source))
+    network(tokens(steps=1), after)
+    query = parts(after[1])[0][-1].unsqueeze(1)
+    _, expected = network.attention(query, annotations, annotations, need_weights=True)
+    close(network.attention_weights, expected)
+
+
 @pytest.mark.parametrize("attention", [None, DotProductAttention(0.0)])
 @pytest.mark.parametrize("cell", CELLS)
 def test_weights_sum_to_one_over_the_source_and_are_zero_on_padding(attention, cell):
@@ -255,6 +273,14 @@ def test_initial_state_zero_cuts_the_way_around_attention():
     assert decoder().init_state((outputs, hidden_state), lens)[1].any()
     lstm = decoder(cell="lstm", initial_state="zero").init_state(encoder(cell="lstm")(tokens(), lens), lens)
     assert not any(part.any() for part in lstm[1])
+
+
+def test_the_plain_decoder_reads_the_context_at_every_step():
+    network = decoder(Seq2SeqDecoder)
+    state = network.init_state(encoder()(tokens()))
+    before, _ = network(tokens(), state)
+    after, _ = network(tokens(), [state[0] + 1, state[1]])
+    assert ((before - after).abs().amax(-1) > 1e-6).all()
 
 
 def test_the_context_of_the_plain_decoder_is_the_last_valid_state():
