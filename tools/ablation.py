@@ -72,7 +72,9 @@ def parts() -> Iterator[Setting]:
     """The base model, its cell swapped, its attention swapped, each at three learning rates."""
     variants = (("gru", "additive"), ("lstm", "additive"), ("gru", "dot-product"))
     for (cell, attention), learning_rate, seed in itertools.product(variants, (0.001, 0.005, 0.02), SEEDS):
-        yield Setting("parts", seed, cell=cell, attention=attention, learning_rate=learning_rate)
+        yield Setting(
+            "parts", seed, initial_state="zero", cell=cell, attention=attention, learning_rate=learning_rate
+        )
 
 
 def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecoder:
