@@ -212,7 +212,7 @@ def test_the_attention_decoder_against_a_loop_written_out():
 def test_the_query_is_the_last_layers_output_of_the_step_before(cell):
     """Of an LSTM h, which is its output, and not c."""
     network, source = decoder(cell=cell), encoder(cell=cell)(tokens())
-    annotations, hidden_state = source
+    annotations, _ = source
     _, after = network(tokens(steps=1), network.init_state(source))
     network(tokens(steps=1), after)
     query = parts(after[1])[0][-1].unsqueeze(1)
