@@ -120,15 +120,9 @@ class DotProductAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        valid_lens: Tensor | None = None,
-        *,
-        mask: Tensor | None = None,
-        need_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, Tensor]:
+        self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None,
+        *, mask: Tensor | None = None, need_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
         """Attend.
 
         Parameters
@@ -191,13 +185,9 @@ class AdditiveAttention(nn.Module):
     """
 
     def __init__(
-        self,
-        num_hiddens: int,
-        dropout: float = 0.0,
-        *,
-        query_size: int | None = None,
-        key_size: int | None = None,
-    ) -> None:
+        self, num_hiddens: int, dropout: float = 0.0,
+        *, query_size: int | None = None, key_size: int | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         check_size("num_hiddens", num_hiddens)
         check_dropout(dropout)
@@ -207,15 +197,9 @@ class AdditiveAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        valid_lens: Tensor | None = None,
-        *,
-        mask: Tensor | None = None,
-        need_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, Tensor]:
+        self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None,
+        *, mask: Tensor | None = None, need_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
         """Attend.
 
         Parameters
@@ -279,16 +263,9 @@ class MultiHeadAttention(nn.Module):
     """
 
     def __init__(
-        self,
-        num_hiddens: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        bias: bool = False,
-        *d2l_order: object,
-        query_size: int | None = None,
-        key_size: int | None = None,
-        value_size: int | None = None,
-    ) -> None:
+        self, num_hiddens: int, num_heads: int, dropout: float = 0.0, bias: bool = False, *d2l_order: object,
+        query_size: int | None = None, key_size: int | None = None, value_size: int | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         check_multi_head(num_hiddens, num_heads, dropout, bias, d2l_order)
         self.num_heads = num_heads
@@ -299,15 +276,9 @@ class MultiHeadAttention(nn.Module):
         self.W_o = nn.Linear(num_hiddens, num_hiddens, bias=bias)
 
     def forward(
-        self,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        valid_lens: Tensor | None = None,
-        *,
-        mask: Tensor | None = None,
-        need_weights: bool = False,
-    ) -> Tensor | tuple[Tensor, Tensor]:
+        self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None,
+        *, mask: Tensor | None = None, need_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
         """Attend with every head.
 
         Parameters

@@ -35,6 +35,8 @@ class Head(NamedTuple):
 
 def attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
     """Return every `MultiHeadAttention` in a model by its name; raise where there is none."""
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a PyTorch module, got {type(model).__name__}")
     named = {name: module for name, module in model.named_modules() if isinstance(module, MultiHeadAttention)}
     if not named:
         raise ValueError(f"model must have a MultiHeadAttention, got {type(model).__name__} without one")
@@ -179,7 +181,10 @@ def gradient_importance(
         totals = {name: torch.zeros_like(gate) for name, gate in gates.items()}
         for batch in batches:
             count += 1
-            gradients = torch.autograd.grad(loss(batch), list(gates.values()), materialize_grads=True)
+            value = loss(batch)
+            if not isinstance(value, Tensor) or value.dim() or not value.requires_grad:
+                raise ValueError("loss must return a scalar tensor that depends on the heads")
+            gradients = torch.autograd.grad(value, list(gates.values()), materialize_grads=True)
             for name, gradient in zip(gates, gradients, strict=True):
                 totals[name] += gradient.abs()
     if not count:

@@ -217,7 +217,10 @@ class TransformerDecoder(AttentionDecoder):
 
     def init_state(self, enc_outputs: Tensor, source_valid_lens: Tensor | None = None) -> TransformerState:
         """Project the encoder's outputs (batch, source steps, num_hiddens) for every layer."""
-        batch, steps, _ = enc_outputs.shape
+        check_tensor("enc_outputs", enc_outputs, ("batch", "source steps", "num_hiddens"))
+        batch, steps, num_hiddens = enc_outputs.shape
+        if num_hiddens != self.embedding.embedding_dim:
+            raise ValueError(f"enc_outputs must have the features of the decoder, got {num_hiddens}")
         allowed = attention_mask(source_valid_lens, None, (batch, 1, 1, steps), enc_outputs.device)
         sources = clean_padding(enc_outputs, enc_outputs, allowed)
         nothing = enc_outputs[:, :0], enc_outputs[:, :0]
@@ -230,6 +233,8 @@ class TransformerDecoder(AttentionDecoder):
         check_tokens("tokens", tokens, self.embedding.num_embeddings)
         # A module that is exported may keep no tensors.
         need_weights = not torch.compiler.is_compiling()
+        if not isinstance(state, TransformerState):
+            raise TypeError(f"state must come from init_state or forward, got {type(state).__name__}")
         batch, _, steps_before, _ = state.cache[0][0].shape
         if tokens.shape[0] != batch:
             raise ValueError(f"tokens must have the batch size of the source, {batch}, got {tokens.shape[0]}")

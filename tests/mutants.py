@@ -251,7 +251,10 @@ def plant(fault: Fault, folder: Path) -> None:
     """Copy the package into a folder, with the fault in it."""
     copy_package(folder)
     path = folder / "mha_course" / f"{fault.module}.py"
-    path.write_text(path.read_text().replace(fault.old, fault.new))
+    text = path.read_text(encoding="utf-8")
+    if text.count(fault.old) != 1:
+        raise RuntimeError(f"{fault.module} has changed meanwhile: {fault.old!r}")
+    path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
 
 
 def run_tests(names: tuple[str, ...], folder: Path) -> str:

@@ -324,6 +324,18 @@ def test_an_attention_that_a_loss_does_not_use_has_no_importance():
             ValueError,
             "heads must be in one of",
         ),
+        (lambda: prune_heads(3, []), TypeError, "model must be a PyTorch module, got int"),
+        (lambda: gradient_importance(attention(), lambda _: 1.0, [0]), ValueError, "loss must return a"),
+        (
+            lambda: gradient_importance(attention(), lambda _: torch.tensor(1.0), [0]),
+            ValueError,
+            "loss must return a scalar tensor that depends on the heads",
+        ),
+        (
+            lambda: gradient_importance(attention(), lambda _: attention()(*inputs()), [0]),
+            ValueError,
+            "loss must return a scalar",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_in_one_line(call, error, message):
