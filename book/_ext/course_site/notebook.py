@@ -55,7 +55,7 @@ def code_cell(cell: dict, renderer: CellRenderer) -> list[nodes.Node]:
     for item in output_nodes(cell, renderer.environment):
         parts.append(figure(item, cell["id"], renderer) if isinstance(item, Picture) else item)
     box = Box(classes=["cell", *(f"tag-{tag}" for tag in tags)], ids=[cell["id"]])
-    if "hide-cell" in tags:
+    if "hide-cell" in tags or cell["id"] == "setup":  # readers of the site have nothing to set up
         label = "solution" if cell["id"].startswith("solution") else "show_code"
         text = words(renderer.environment.config.course_language)[label]
         parts = [raw(f"<details><summary>{text}</summary>"), *parts, raw("</details>")]
@@ -73,6 +73,7 @@ def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
         return box
     paragraphs = renderer.detached(caption)
     text = " ".join(" ".join(paragraph.astext() for paragraph in paragraphs).split())
+    renderer.passages.append([f"{cell}-caption", text])
     box += raw(picture.html(text))
     box += Box("", *paragraphs, tag="figcaption", ids=[f"{cell}-caption"])
     return box

@@ -37,7 +37,12 @@ def notices(app: Sphinx, page: str) -> list[dict[str, str]]:
         return []
     word = words(code)
     state = state_of(code, stem)
-    english = {"href": f"../{source_language()}/{stem}.html", "link": word["english"]}
+    source = source_language()
+    english = {
+        "href": f"../{source}/{stem}.html",
+        "html": languages()[source]["html"],
+        "link": word["english"],
+    }
     if state is None or untranslated(code, stem):
         return [{"text": word["page_untranslated"]}]
     texts = [

@@ -61,6 +61,9 @@ class CourseTranslator(HTML5Translator):
         head = isinstance(node.parent.parent, nodes.thead) and node.astext().strip()
         classes = " ".join(name for name in node["classes"] if name.startswith("text-"))
         written = f' class="{classes}"' if classes else ""
+        words_of = [text for text in node.findall(nodes.Text) if not isinstance(text.parent, nodes.math)]
+        if head and not any(text.strip() for text in words_of):  # a formula alone is no name to every reader
+            written += f' aria-label="{escape(node.astext())}"'
         self.body.append(f'<th scope="col"{written}>' if head else f"<td{written}>")
         self.context.append("</th>" if head else "</td>")
 
