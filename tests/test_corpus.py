@@ -304,6 +304,13 @@ def test_vietnamese_denies_without_very_and_colours_with_phải() -> None:
         assert text.count("này") <= 1
 
 
+def test_vietnamese_denies_a_noun_with_nào() -> None:
+    denied = [p for p in GRAMMAR["vi"] if p.target[-1] != "?" and "không" in p.target and "a" in p.source]
+    assert len(denied) > 300
+    for pair in denied:
+        assert "một" not in pair.target and pair.target[-2] == "nào", pair.target
+
+
 def test_chinese_counts_with_the_nouns_measure_word() -> None:
     measures = {noun["zh"]: noun["zh_measure"] for noun in NOUNS.values()}
     checked = 0

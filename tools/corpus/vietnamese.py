@@ -22,7 +22,8 @@ def after(meaning: Meaning) -> list[Word]:
 
 def object_(meaning: Meaning, feature: str) -> list[Word]:
     adjective = words(lexicon("adjectives")[meaning.adjective]["vi"], "adj")
-    if feature == "none":
+    # A denied "a" is "no … at all"; a denied "this" stays as it is.
+    if feature == "none" and meaning.determiner == "a":
         return name(meaning) + adjective + words("nào", "det", "not")
     before = words(lexicon("determiners")[determiner(meaning)]["vi_before"], "det")
     return before + name(meaning) + adjective + after(meaning)
