@@ -143,7 +143,10 @@ def thing(meaning: Meaning, feature: str) -> list[Word]:
 def mood(meaning: Meaning, feature: str) -> list[Word]:
     adjective = lexicon("moods")[meaning.mood]["tr"]
     if feature == "not":
-        return words(adjective, "mood") + words("değil", "not") + copula(meaning, "değil")
+        ending = copula(meaning, "değil")
+        # Where no ending says "is", "değil" says it: is not → değil, I'm not → değil +im.
+        denial = words("değil", "not") if ending else words("değil", "not", "be")
+        return words(adjective, "mood") + denial + ending
     return words(adjective, "mood") + copula(meaning, adjective)
 
 
