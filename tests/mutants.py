@@ -238,6 +238,18 @@ FAULTS = [
     Fault("convert", "type lost", "dtype=weight.dtype)", ")"),
     Fault("convert", "Annotated Transformer: layers the wrong way round", "in enumerate(LAYERS):", "in enumerate(LAYERS[::-1]):"),
     Fault("convert", "pruned heads carried over", 'sizes | {"the width of all heads": attention.W_o.in_features}', "sizes"),
+    # ---- download ----
+    Fault("download", "http without a checksum", 'allowed = ("https",) if', 'allowed = ("https", "http") if'),
+    Fault("download", "redirects to anywhere", "            _check_scheme(newurl, self.sha256)", "            pass"),
+    Fault("download", "checksum not compared", "if transfer.sha256 is None or _digest(transfer.partial) == transfer.sha256.lower():", "if True:"),
+    Fault("download", "cut transfers accepted", "if total is not None and have != total:", "if False:"),
+    Fault("download", "whole files appended to beginnings", '"ab" if resumes else "wb"', '"ab"'),
+    Fault("download", "404 tried again", "if error.code < 500 and", "if False and"),
+    Fault("download", "paths outside the folder", '".." in parts.parts', "False"),
+    Fault("download", "bombs unpacked", "if len(content) > LARGEST:", "if False:"),
+    Fault("download", "byte order mark in the first word", r'.removeprefix(b"\xef\xbb\xbf")', ""),
+    Fault("download", "columns lost", "not in (2, 3)", "< 2"),
+    Fault("download", "lines counted from 0", "start=1)", "start=0)"),
 ]
 
 
