@@ -474,6 +474,14 @@ def test_a_cell_that_fails_stops_sync_with_every_file_whole(course: Course) -> N
     assert snapshot(course) == before
 
 
+def test_a_kernel_that_dies_stops_sync_with_every_file_whole(course: Course) -> None:
+    rewrite(course, "en", replace("add", "print(1 + 1)", "import os; os._exit(1)"))
+    before = snapshot(course)
+    with pytest.raises(CourseError, match="en masks: fails: Kernel died; nothing was written"):
+        sync(course)
+    assert snapshot(course) == before
+
+
 def test_changed_code_is_executed_and_carried_over(course: Course) -> None:
     rewrite(course, "en", replace("add", "1 + 1", "1 + 2"))
     sync(course)

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
@@ -105,6 +105,8 @@ def measure(notebook: NotebookNode, seed: int, folder: Path) -> list[Measured]:
         ).execute()
     except CellExecutionError as error:
         raise CourseError(f"fails: {error.ename}: {error.evalue}") from None
+    except (CellTimeoutError, DeadKernelError) as error:
+        raise CourseError(f"fails: {str(error).splitlines()[0]}") from None
     return [Measured(*row) for row in json.loads(notebook.cells[-1].outputs[-1].text)]
 
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Collection, Iterator
 
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
 from . import glossary
@@ -71,6 +71,9 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
         failed = next(key for key, cell in cells(notebook, "code").items() if "error" in kinds(cell))
         where = f"{course.source} {stem}#{failed}"
         raise CourseError(f"{where}: fails: {error.ename}: {error.evalue}; nothing was written") from None
+    except (CellTimeoutError, DeadKernelError) as error:
+        reason = str(error).splitlines()[0]
+        raise CourseError(f"{course.source} {stem}: fails: {reason}; nothing was written") from None
     notebook.metadata.language_info = language_info
     notebook.metadata["executed"] = code_digest(notebook)
 
