@@ -85,6 +85,7 @@ def build_edition(book: Path, out: Path, settings: dict[str, object], language: 
             "course_language": language,
             "course_assets": f"../{SHARED}/",
             "external_toc_path": str(source / "_toc.yml"),
+            "exclude_patterns": [],
             "latex_individualpages": False,
             **settings,
         },
