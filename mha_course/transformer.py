@@ -231,7 +231,7 @@ class TransformerDecoder(AttentionDecoder):
     def forward(self, tokens: Tensor, state: TransformerState) -> tuple[Tensor, TransformerState]:
         """Read the next tokens (batch, steps); return logits (batch, steps, vocab_size) and the new state."""
         check_tokens("tokens", tokens, self.embedding.num_embeddings)
-        # A module that is exported may keep no tensors.
+        # Exporting warns of tensors that a module keeps.
         need_weights = not torch.compiler.is_compiling()
         if not isinstance(state, TransformerState):
             raise TypeError(f"state must come from init_state or forward, got {type(state).__name__}")
