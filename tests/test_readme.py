@@ -16,7 +16,8 @@ def table() -> list[str]:
     names = [course.languages[code].name for code in codes]
     lines = ["| | " + " | ".join(names) + " |", "|---" * (len(codes) + 1) + "|"]
     for stem in course.stems():
-        title = course.read(course.source, stem).cells[0].source.splitlines()[0].removeprefix("# ").split(":")[0]
+        heading = course.read(course.source, stem).cells[0].source.splitlines()[0]
+        title = heading.removeprefix("# ").split(":")[0]
         marks = []
         for code in codes:
             whole = code == course.source or not page_state(code, stem, course).untranslated
@@ -26,7 +27,8 @@ def table() -> list[str]:
 
 
 def test_the_table_lists_every_page_and_says_which_are_translated() -> None:
-    shown = README.split("<!-- chapters: begin -->\n")[1].split("<!-- chapters: end -->")[0].strip().splitlines()
+    between = README.split("<!-- chapters: begin -->\n")[1].split("<!-- chapters: end -->")[0]
+    shown = between.strip().splitlines()
     assert shown[: len(table())] == table()
 
 
