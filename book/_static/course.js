@@ -25,7 +25,8 @@
   // The other language opens at the passage that is at the top of the window.
   const passageInView = () => {
     if (scrollY < 100) return "";
-    const seen = [...document.querySelectorAll("article [id]")].filter(node => node.getBoundingClientRect().top < 90);
+    const passages = [...document.querySelectorAll("article [id]")];
+    const seen = passages.filter(node => node.getBoundingClientRect().top < innerHeight / 4);
     return seen.length ? `#${seen.at(-1).id}` : location.hash;
   };
   const languages = find(".languages");
@@ -91,13 +92,13 @@
   const dialog = find("dialog.search");
   const load = address => new Promise((done, failed) => {
     const script = document.createElement("script");
-    Object.assign(script, { src: address, onload: done, onerror: failed });
+    Object.assign(script, { src: address, async: false, onload: done, onerror: failed });
     document.head.append(script);
   });
   let ready;
   const openSearch = async () => {
     dialog.showModal();
-    ready ??= Promise.all([load(own.src.replace("course.js", "search.js")), load(dialog.dataset.source)]);
+    ready ??= Promise.all([load(dialog.dataset.source), load(own.src.replace("course.js", "search.js"))]);
     await ready;
     window.courseSearch(dialog);
   };

@@ -50,10 +50,11 @@
   };
 
   const search = (query, language) => {
-    const typed = query.normalize("NFC").toLowerCase().split(/\s+/u).filter(Boolean);
-    if (!typed.length) return { terms: [], found: [] };
+    const words = query.normalize("NFC").split(/\s+/u).filter(Boolean);
+    const typed = words.map(word => word.toLocaleLowerCase(document.documentElement.lang));
+    if (!words.length) return { terms: [], found: [] };
     const hits = term => passages.some(passage => pattern(term).test(passage.folded));
-    const terms = typed.map(fold).flatMap(term => variants(term, language).find(words => words.every(hits)) ?? [term]);
+    const terms = words.map(fold).flatMap(term => variants(term, language).find(words => words.every(hits)) ?? [term]);
     const found = passages.map(passage => ({ passage, points: score(passage, terms, typed) }))
       .filter(result => result.points > 0)
       .sort((a, b) => b.points - a.points || a.passage.position - b.passage.position)

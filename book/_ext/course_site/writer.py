@@ -57,13 +57,11 @@ class CourseTranslator(HTML5Translator):
         super().visit_table(node)
 
     def visit_entry(self, node: nodes.Element) -> None:
-        """A table's cell; an empty corner of the head is no heading of anything."""
-        head = isinstance(node.parent.parent, nodes.thead) and node.astext().strip()
+        """A table's cell. A head without words is no heading: an empty corner, or a formula alone."""
+        texts = [text for text in node.findall(nodes.Text) if not isinstance(text.parent, nodes.math)]
+        head = isinstance(node.parent.parent, nodes.thead) and any(text.strip() for text in texts)
         classes = " ".join(name for name in node["classes"] if name.startswith("text-"))
         written = f' class="{classes}"' if classes else ""
-        words_of = [text for text in node.findall(nodes.Text) if not isinstance(text.parent, nodes.math)]
-        if head and not any(text.strip() for text in words_of):  # a formula alone is no name to every reader
-            written += f' aria-label="{escape(node.astext())}"'
         self.body.append(f'<th scope="col"{written}>' if head else f"<td{written}>")
         self.context.append("</th>" if head else "</td>")
 
