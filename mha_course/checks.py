@@ -10,11 +10,16 @@ from torch import Tensor, nn
 LENGTH_DTYPES = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
+def check_integer(name: str, number: object) -> None:
+    """Raise unless `number` is an integer."""
+    if isinstance(number, bool) or not isinstance(number, (int, torch.SymInt)):
+        raise TypeError(f"{name} must be an integer, got {number!r}")
+
+
 def check_size(name: str, size: object, least: int = 1) -> None:
     """Raise unless `size` is an integer of at least `least`."""
-    if isinstance(size, bool) or not isinstance(size, (int, torch.SymInt)):
-        raise TypeError(f"{name} must be an integer, got {size!r}")
-    if size < least:
+    check_integer(name, size)
+    if size < least:  # type: ignore[operator]
         raise ValueError(f"{name} must be at least {least}, got {size}")
 
 

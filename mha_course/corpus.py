@@ -4,6 +4,7 @@ The corpus lies in the package, so nothing is downloaded. Its card is ``mha_cour
 """
 
 import csv
+import operator
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,8 @@ from typing import NamedTuple, overload
 
 import torch
 from torch import Tensor
+
+from mha_course.checks import check_integer, check_size
 
 TARGETS = ("fr", "tr", "vi", "zh")
 SPLITS = ("train", "dev", "test", "phrases")
@@ -74,6 +77,7 @@ class Vocabulary:
     special = ("<pad>", "<bos>", "<eos>", "<unk>")
 
     def __init__(self, token_lists: Iterable[Sequence[str]], min_freq: int = 1) -> None:
+        check_size("min_freq", min_freq, least=0)
         counts: Counter[str] = Counter()
         for tokens in token_lists:
             if isinstance(tokens, str):
@@ -101,6 +105,8 @@ class Vocabulary:
         """Id of a token, or ids of a list of tokens; an unknown token gives ``unk``."""
         if isinstance(tokens, str):
             return self._ids.get(tokens, self.unk)
+        if not isinstance(tokens, (list, tuple)) or not all(isinstance(token, str) for token in tokens):
+            raise TypeError(f"tokens must be a string or a list of strings, got {tokens!r:.40}")
         return [self._ids.get(token, self.unk) for token in tokens]
 
     def to_tokens(self, ids: Iterable[int] | Tensor) -> list[str]:
@@ -111,7 +117,10 @@ class Vocabulary:
         ValueError
             An id is negative, or not below the size of the vocabulary.
         """
-        numbers = [int(i) for i in ids]
+        try:
+            numbers = [operator.index(i) for i in ids]
+        except TypeError as error:
+            raise TypeError("ids must be a list or a 1-D tensor of integers") from error
         for number in numbers:
             if not 0 <= number < len(self):
                 raise ValueError(f"ids must be from 0 to {len(self) - 1}, got {number}")
@@ -209,8 +218,9 @@ def batches(
     ValueError
         ``batch_size`` is below 1.
     """
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+    check_size("batch_size", batch_size)
+    if seed is not None:
+        check_integer("seed", seed)
     chunks = _chunks(pairs, batch_size, seed)
     return [
         Batch(

@@ -245,7 +245,7 @@ def by_module(model: nn.Module, heads: Iterable[Head]) -> dict[str, list[int]]:
 
 
 def _named(head: object) -> tuple[str, int]:
-    if isinstance(head, tuple) and len(head) == 2 and isinstance(head[0], str) and isinstance(head[1], int):
+    if isinstance(head, tuple) and len(head) == 2 and isinstance(head[0], str) and type(head[1]) is int:
         return head[0], head[1]
     raise TypeError(f"heads must be pairs of a module's name and a number, got {head!r}")
 

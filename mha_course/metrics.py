@@ -8,13 +8,15 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from mha_course.checks import check_size
+from mha_course.checks import check_size, check_tensor
 
 Tokens = str | Sequence[str]
 
 
 def tokens_of(sentence: Tokens) -> list[str]:
     """Return a sentence's tokens; a string is split at white space."""
+    if not isinstance(sentence, Sequence):
+        raise TypeError(f"a sentence must be a string or a sequence of tokens, got {sentence!r:.40}")
     return sentence.split() if isinstance(sentence, str) else list(sentence)
 
 
@@ -96,6 +98,7 @@ def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[
 
 def check_weights(name: str, matrix: Tensor, alignment: Sequence[Sequence[int]]) -> None:
     """Raise unless a sentence's weights fit its alignment: a row a target token, a column a gold position."""
+    check_tensor(name, matrix)
     if matrix.dim() != 2:
         raise ValueError(
             f"{name} must have shape (steps, source positions), got {tuple(matrix.shape)}; choose one head"
@@ -103,7 +106,10 @@ def check_weights(name: str, matrix: Tensor, alignment: Sequence[Sequence[int]])
     steps, positions = matrix.shape
     if steps != len(alignment):
         raise ValueError(f"{name} must have one row for each target token, {len(alignment)}, got {steps}")
-    last = max((position for gold in alignment for position in gold), default=-1)
+    positions_of_gold = [position for gold in alignment for position in gold]
+    if min(positions_of_gold, default=0) < 0:
+        raise ValueError(f"alignments must hold positions of at least 0, got {min(positions_of_gold)}")
+    last = max(positions_of_gold, default=-1)
     if last >= positions:
         raise ValueError(f"{name} must have a column for gold position {last}, got {positions} columns")
     if matrix.isnan().any():

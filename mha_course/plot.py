@@ -273,6 +273,8 @@ def check_matrices(name: str, matrices: Tensor, dims: tuple[int, ...]) -> Tensor
     if matrices.dim() not in dims or matrices.numel() == 0:
         allowed = " or ".join(map(str, dims))
         raise ValueError(f"{name} must have {allowed} axes, none of size 0, got {tuple(matrices.shape)}")
+    if matrices.is_complex() or not matrices.isfinite().all():
+        raise ValueError(f"{name} must hold finite real numbers, got others")
     return matrices.detach().to("cpu", torch.float32)
 
 

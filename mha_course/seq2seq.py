@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mha_course.attention import AdditiveAttention, DotProductAttention
-from mha_course.checks import LENGTH_DTYPES, check_dropout, check_size
+from mha_course.checks import LENGTH_DTYPES, check_dropout, check_flag, check_size
 from mha_course.masking import attention_mask, clean_padding
 
 HiddenState = Tensor | tuple[Tensor, Tensor]
@@ -233,6 +233,7 @@ def recurrent(
 ) -> nn.GRU | nn.LSTM:
     """Return a batch-first GRU or LSTM; one layer has no place between layers for dropout."""
     check_choice("cell", cell, tuple(CELLS))
+    check_flag("bidirectional", bidirectional)
     return CELLS[cell](
         input_size, num_hiddens, num_layers, batch_first=True, bidirectional=bidirectional,
         dropout=dropout if num_layers > 1 else 0.0,
@@ -350,10 +351,11 @@ def check_target(tokens: Tensor, vocab_size: int, state: list[Any]) -> None:
     check_tokens("tokens", tokens, vocab_size)
     if tokens.shape[1] == 0:
         raise ValueError(f"tokens must hold at least one step, got {tuple(tokens.shape)}")
-    if tokens.shape[0] != state[0].shape[0]:
-        raise ValueError(
-            f"tokens must have the batch size of the state, {state[0].shape[0]}, got {tokens.shape[0]}"
-        )
+    if not isinstance(state, (list, tuple)):
+        raise TypeError(f"state must come from init_state or forward, got {type(state).__name__}")
+    batch = state[0].shape[0]
+    if tokens.shape[0] != batch:
+        raise ValueError(f"tokens must have the batch size of the state, {batch}, got {tokens.shape[0]}")
 
 
 def check_lens(name: str, lens: Tensor, batch: int, steps: int, device: torch.device) -> None:

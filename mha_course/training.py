@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import sys
@@ -11,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mha_course.checks import check_size
+from mha_course.checks import check_integer, check_size, check_tensor
 from mha_course.corpus import Batch, Pair, Vocabulary, batches
 from mha_course.masking import length_mask
 from mha_course.seq2seq import check_lens
@@ -24,6 +25,7 @@ def seed_everything(seed: int) -> None:
 
     Draw random numbers on the CPU and move them: a GPU's generator gives others.
     """
+    check_integer("seed", seed)
     random.seed(seed)
     torch.manual_seed(seed)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:2")
@@ -60,9 +62,10 @@ def masked_loss(logits: Tensor, labels: Tensor, lens: Tensor) -> Tensor:
     ValueError, TypeError
         If shapes or types do not fit, or a label that counts is no class.
     """
-    if logits.dim() != 3:
-        raise ValueError(f"logits must have shape (batch, steps, vocab_size), got {tuple(logits.shape)}")
+    check_tensor("logits", logits, ("batch", "steps", "vocab_size"))
     batch, steps, vocab_size = logits.shape
+    if not isinstance(labels, Tensor) or labels.device != logits.device:
+        raise TypeError(f"labels must be a tensor on {logits.device} like logits, got {labels!r:.40}")
     if labels.shape != (batch, steps):
         raise ValueError(f"labels must have shape ({batch}, {steps}), got {tuple(labels.shape)}")
     if labels.dtype != torch.int64:
@@ -126,7 +129,7 @@ def fit(
     list of float
         The mean loss of each epoch, in nats a token.
     """
-    check_fit(pairs, epochs, learning_rate, clip)
+    check_fit(model, pairs, epochs, learning_rate, clip, seed)
     if device is not None:
         model.to(device)
     device = next(model.parameters()).device
@@ -151,13 +154,21 @@ def fit(
     return history
 
 
-def check_fit(pairs: Sequence[Pair], epochs: int, learning_rate: float, clip: float) -> None:
-    """Raise unless there is something to train on and the numbers are in their ranges."""
+def check_fit(
+    model: object, pairs: Sequence[Pair], epochs: int, learning_rate: float, clip: float, seed: int
+) -> None:
+    """Raise unless there is something to train and the numbers are in their ranges."""
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a PyTorch module, got {type(model).__name__}")
     if not pairs:
         raise ValueError("pairs must hold at least one pair, got none")
     check_size("epochs", epochs, least=0)
-    if not learning_rate >= 0:
-        raise ValueError(f"learning_rate must be a number of at least 0, got {learning_rate}")
+    check_integer("seed", seed)
+    for name, number in {"learning_rate": learning_rate, "clip": clip}.items():
+        if not isinstance(number, (int, float)):
+            raise TypeError(f"{name} must be a number, got {number!r}")
+    if not 0 <= learning_rate < math.inf:
+        raise ValueError(f"learning_rate must be a finite number of at least 0, got {learning_rate}")
     if not clip > 0:
         raise ValueError(f"clip must be above 0, got {clip}")
 

@@ -483,3 +483,25 @@ def test_a_batch_size_below_one_is_refused(size: int) -> None:
 
 def test_the_corpus_is_read_from_the_package() -> None:
     assert Path(corpus.__file__).parent / "data" / "corpus.tsv" == OUTPUT
+
+
+@pytest.mark.parametrize("ids", [[1.5], torch.ones(2), torch.ones(2, 2, dtype=torch.int64), ["1"]])
+def test_ids_that_are_no_integers_raise(ids):
+    with pytest.raises(TypeError, match=r"^ids must be a list or a 1-D tensor of integers"):
+        Vocabulary([["a"]]).to_tokens(ids)
+
+
+@pytest.mark.parametrize("tokens", [3, [1, 2], None, [["a"]]])
+def test_tokens_that_are_no_strings_raise_and_are_not_unknown_words(tokens):
+    with pytest.raises(TypeError, match=r"^tokens must be a string or a list of strings"):
+        Vocabulary([["a"]])[tokens]
+
+
+def test_batch_size_seed_and_frequency_must_be_integers():
+    vocabulary = Vocabulary([["a"]])
+    with pytest.raises(TypeError, match=r"^batch_size must be an integer, got 1.5"):
+        batches([], vocabulary, vocabulary, 1.5)
+    with pytest.raises(TypeError, match=r"^seed must be an integer"):
+        batches([], vocabulary, vocabulary, seed=[1])
+    with pytest.raises(TypeError, match=r"^min_freq must be an integer, got 'x'"):
+        Vocabulary([], min_freq="x")

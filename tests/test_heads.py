@@ -342,3 +342,8 @@ def test_what_is_wrong_is_named_in_one_line(call, error, message):
     with pytest.raises(error, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+def test_a_truth_value_is_no_heads_number():
+    with pytest.raises(TypeError, match=r"^heads must be pairs of a module's name and a number"):
+        prune_heads(MultiHeadAttention(8, 2), [("", True)])

@@ -120,3 +120,12 @@ def test_a_peak_at_the_end_of_the_sentence_is_a_miss():
 def test_weights_that_do_not_fit_their_alignment_are_named(weights, alignment, message):
     with pytest.raises(ValueError, match=message):
         alignment_accuracy([weights], [alignment])
+
+
+def test_gold_positions_below_0_weights_without_a_tensor_and_no_sentence_raise():
+    with pytest.raises(ValueError, match=r"^alignments must hold positions of at least 0, got -1"):
+        alignment_accuracy([torch.ones(1, 2)], [[(-1,)]])
+    with pytest.raises(TypeError, match=r"^weights\[0\] must be a tensor, got list"):
+        alignment_accuracy([[[1.0]]], [[(0,)]])
+    with pytest.raises(TypeError, match="must be a string or a sequence of tokens, got None"):
+        bleu(None, "a")

@@ -243,3 +243,9 @@ def test_wrong_arguments_are_named_and_leave_no_figure(call, error, message):
     with pytest.raises(error, match=message):
         call()
     assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize("cell", [float("nan"), float("inf"), 1j])
+def test_cells_that_would_be_drawn_blank_raise(cell):
+    with pytest.raises(ValueError, match=r"^matrices must hold finite real numbers"):
+        show_heatmaps(torch.tensor([[0.0, cell]]))

@@ -482,11 +482,11 @@ def test_other_wrong_arguments_of_the_constructors():
     ],
 )
 def test_wrong_tokens_are_named(wrong, error, message):
-    with pytest.raises(error, match="^source " + message):
+    with pytest.raises(error, match=r"^source " + message):
         encoder()(wrong)
     for kind in DECODERS:
         network = decoder(kind)
-        with pytest.raises(error, match="^tokens " + message):
+        with pytest.raises(error, match=r"^tokens " + message):
             network(wrong, network.init_state(encoder()(tokens())))
 
 
@@ -530,3 +530,10 @@ def test_encoder_and_decoder_that_do_not_fit_are_refused(kind):
         decoder(kind, cell="lstm").init_state(encoder()(tokens()))
     with pytest.raises(ValueError, match=r"num_layers and num_hiddens must be .* got 1 and 16, 2 and 16"):
         decoder(kind).init_state(encoder(1)(tokens()))
+
+
+def test_a_state_or_a_direction_of_a_wrong_type_is_named():
+    with pytest.raises(TypeError, match=r"^state must come from init_state or forward, got NoneType"):
+        Seq2SeqAttentionDecoder(9, 6, 8, 1)(torch.tensor([[1]]), None)
+    with pytest.raises(TypeError, match=r"^bidirectional must be True or False, got 'no'"):
+        Seq2SeqEncoder(9, 6, 8, 1, bidirectional="no")

@@ -97,7 +97,7 @@ def test_half_precision_logits_have_a_finite_loss():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"logits": torch.randn(3, 4)}, ValueError, r"logits must have shape .* got \(3, 4\)"),
+        ({"logits": torch.randn(3, 4)}, ValueError, r"logits must have the shape .* got \(3, 4\)"),
         ({"labels": torch.zeros(3, 5, dtype=torch.int64)}, ValueError, r"labels .* \(3, 4\), got \(3, 5\)"),
         ({"labels": torch.zeros(3, 4)}, TypeError, "labels must be int64, got torch.float32"),
         ({"labels": torch.full((3, 4), 5)}, ValueError, r"labels must be in 0\.\.4"),
@@ -290,3 +290,26 @@ def test_a_gpu_trains_like_the_cpu_and_repeats_its_bits():
     assert histories[0] == histories[1]
     assert all(torch.equal(a, b) for a, b in zip(gpus[0].parameters(), gpus[1].parameters(), strict=True))
     assert histories[0] == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["logits", "labels"])
+def test_loss_names_what_is_no_tensor(name):
+    tensors = {"logits": torch.randn(1, 2, 3), "labels": torch.zeros(1, 2, dtype=torch.int64)} | {name: [1]}
+    with pytest.raises(TypeError, match=f"^{name} must be a tensor"):
+        masked_loss(**tensors, lens=torch.tensor([2]))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("seed", 1.5), ("seed", "x"), ("clip", "x"), ("learning_rate", math.inf)]
+)
+def test_fit_names_a_number_that_is_none(name, value):
+    pairs = [Pair("", "", ("a",), ("b",), ((0,),))]
+    with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
+        fit(nn.Linear(1, 1), pairs, Vocabulary([]), Vocabulary([]), **{name: value})
+
+
+def test_seeds_and_models_that_are_none_are_named():
+    with pytest.raises(TypeError, match=r"^seed must be an integer, got 'x'"):
+        seed_everything("x")
+    with pytest.raises(TypeError, match=r"^model must be a PyTorch module, got NoneType"):
+        fit(None, [Pair("", "", ("a",), ("b",), ((0,),))], Vocabulary([]), Vocabulary([]))
