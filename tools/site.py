@@ -68,12 +68,19 @@ def write_changed(target: Path, content: bytes) -> None:
         target.write_bytes(content)
 
 
-def build_edition(book: Path, out: Path, settings: dict[str, object], language: str) -> bool:
-    """Build one edition; warnings are errors. It needs its own process: Sphinx's catalogues are global."""
+def build_edition(
+    book: Path, out: Path, settings: dict[str, object], page: str | None, language: str
+) -> bool:
+    """Build one edition; warnings are errors. It needs its own process: Sphinx's catalogues are global.
+
+    Chapters' titles, notices and links stand in all pages, so all are written, although only those that
+    changed are read. Where `page` names one, no other is written.
+    """
     from jupyter_book.sphinx import build_sphinx
 
     work = out.parent / "work" / language
     source = stage(book, language, work)
+    alone = page is not None and (out / language / f"{page}.html").exists()
     status = build_sphinx(
         source,
         out / language,
@@ -89,6 +96,8 @@ def build_edition(book: Path, out: Path, settings: dict[str, object], language: 
             "latex_individualpages": False,
             **settings,
         },
+        force_all=not alone,
+        filenames=[str(path) for path in source.glob(f"{page}.*")] if alone else None,
         quiet=True,
         warningiserror=True,
         keep_going=True,
@@ -108,7 +117,9 @@ def build_edition(book: Path, out: Path, settings: dict[str, object], language: 
     return True
 
 
-def build(codes: list[str], out: Path = OUT, book: Path = ROOT / "book", **settings: object) -> bool:
+def build(
+    codes: list[str], out: Path = OUT, book: Path = ROOT / "book", page: str | None = None, **settings: object
+) -> bool:
     """Build editions side by side, then what they share. True if all is well."""
     out.mkdir(parents=True, exist_ok=True)
     known = {*languages(), SHARED}
@@ -117,7 +128,9 @@ def build(codes: list[str], out: Path = OUT, book: Path = ROOT / "book", **setti
             shutil.rmtree(stray) if stray.is_dir() else stray.unlink()
     workers = min(len(codes), os.cpu_count() or 1)
     with ProcessPoolExecutor(workers, max_tasks_per_child=1) as pool:
-        done = dict(zip(codes, pool.map(partial(build_edition, book, out, settings), codes), strict=True))
+        done = dict(
+            zip(codes, pool.map(partial(build_edition, book, out, settings, page), codes), strict=True)
+        )
     shutil.copytree(ROOT / "book" / "_static", out / SHARED, dirs_exist_ok=True)
     there = [code for code in languages() if (out / code / "index.html").exists()]
     write_root(out, there)
@@ -184,7 +197,8 @@ def main() -> int:
         print(f"There is no page {options.page!r}; the pages are {', '.join(stems())}.", file=sys.stderr)
         return 1
     started = time.monotonic()
-    if not build([options.lang] if options.lang else list(languages()), options.out.resolve()):
+    codes = [options.lang] if options.lang else list(languages())
+    if not build(codes, options.out.resolve(), page=options.page):
         return 1
     start = Path(options.lang or "") / f"{options.page or 'index'}.html"
     print(f"Built in {time.monotonic() - started:.0f} s. Look at {options.out.resolve() / start}")
