@@ -107,12 +107,12 @@ def _check_like(name: str, tensor: Tensor, other: Tensor, other_name: str) -> No
             raise TypeError(f"{name} must be {other.dtype} like {other_name}, got {tensor.dtype}")
 
 
-def check_lengths(valid_lens: object) -> None:
-    """Raise unless `valid_lens` is a tensor of integers."""
-    if not isinstance(valid_lens, Tensor):
-        raise TypeError(f"valid_lens must be a tensor of integers, got {type(valid_lens).__name__}")
-    if valid_lens.dtype not in LENGTH_DTYPES:
-        raise TypeError(f"valid_lens must hold integers, got {valid_lens.dtype}")
+def check_lengths(lens: object, name: str = "valid_lens") -> None:
+    """Raise unless `lens` is a tensor of integers."""
+    if not isinstance(lens, Tensor):
+        raise TypeError(f"{name} must be a tensor of integers, got {type(lens).__name__}")
+    if lens.dtype not in LENGTH_DTYPES:
+        raise TypeError(f"{name} must hold integers, got {lens.dtype}")
 
 
 def check_mask(mask: object, shape: tuple[int, ...], device: torch.device) -> None:

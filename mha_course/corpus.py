@@ -162,12 +162,9 @@ def load_corpus(target: str = "fr", split: str = "train") -> list[Pair]:
     _check_choice("split", split, SPLITS)
     return [
         Pair(
-            row["id"],
-            row["template"],
-            tuple(row["en"].split()),
-            tuple(row[target].split()),
+            row["id"], row["template"], tuple(row["en"].split()), tuple(row[target].split()),
             _alignment(row[f"{target}_align"]),
-        )
+        )  # fmt: skip
         for row in _rows()
         if row["split"] == split
     ]
@@ -194,13 +191,9 @@ def _padded(token_lists: Sequence[Sequence[str]], vocabulary: Vocabulary) -> tup
 
 
 def batches(
-    pairs: Sequence[Pair],
-    source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary,
-    batch_size: int = 64,
-    *,
-    seed: int | None = None,
-) -> list[Batch]:
+    pairs: Sequence[Pair], source_vocabulary: Vocabulary, target_vocabulary: Vocabulary,
+    batch_size: int = 64, *, seed: int | None = None,
+) -> list[Batch]:  # fmt: skip
     """Padded batches, the same on every machine.
 
     Parameters

@@ -55,13 +55,9 @@ class _Transfer:
 
 
 def download(
-    url: str,
-    folder: str | Path = ".",
-    sha256: str | None = None,
-    *,
-    timeout: float = 30.0,
-    progress: bool = True,
-) -> Path:
+    url: str, folder: str | Path = ".", sha256: str | None = None,
+    *, timeout: float = 30.0, progress: bool = True,
+) -> Path:  # fmt: skip
     """Fetch a file into a folder, unless it is there.
 
     The file appears under its name only when it is whole and verified; until then it is called

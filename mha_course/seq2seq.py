@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mha_course.attention import AdditiveAttention, DotProductAttention
-from mha_course.checks import LENGTH_DTYPES, check_dropout, check_flag, check_size
+from mha_course.checks import check_dropout, check_flag, check_lengths, check_size
 from mha_course.masking import attention_mask, clean_padding
 
 HiddenState = Tensor | tuple[Tensor, Tensor]
@@ -321,9 +321,10 @@ def check_sizes(
     vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float
 ) -> None:
     """Raise unless the arguments that encoders and decoders share are sizes and a probability."""
-    sizes = {"vocab_size": vocab_size, "embed_size": embed_size}
-    for name, size in {**sizes, "num_hiddens": num_hiddens, "num_layers": num_layers}.items():
-        check_size(name, size)
+    check_size("vocab_size", vocab_size)
+    check_size("embed_size", embed_size)
+    check_size("num_hiddens", num_hiddens)
+    check_size("num_layers", num_layers)
     check_dropout(dropout)
 
 
@@ -360,10 +361,7 @@ def check_target(tokens: Tensor, vocab_size: int, state: list[Any]) -> None:
 
 def check_lens(name: str, lens: Tensor, batch: int, steps: int, device: torch.device) -> None:
     """Raise unless `lens` are integers ``(batch,)`` in 0..`steps`, on the device of what they count."""
-    if not isinstance(lens, Tensor):
-        raise TypeError(f"{name} must be a tensor of integers, got {type(lens).__name__}")
-    if lens.dtype not in LENGTH_DTYPES:
-        raise TypeError(f"{name} must hold integers, got {lens.dtype}")
+    check_lengths(lens, name)
     if lens.shape != (batch,):
         raise ValueError(f"{name} must have shape ({batch},), got {tuple(lens.shape)}")
     if lens.device != device:
