@@ -164,7 +164,7 @@ def load_corpus(target: str = "fr", split: str = "train") -> list[Pair]:
         Pair(
             row["id"], row["template"], tuple(row["en"].split()), tuple(row[target].split()),
             _alignment(row[f"{target}_align"]),
-        )  # fmt: skip
+        )
         for row in _rows()
         if row["split"] == split
     ]
