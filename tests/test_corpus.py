@@ -233,6 +233,36 @@ def test_french_articles_and_adjectives_agree_with_the_noun() -> None:
     assert checked > 3000
 
 
+def test_french_determiners_are_aligned_with_what_decides_their_form() -> None:
+    checked = {"numeral": 0, "before": 0}
+    for pair in GRAMMAR["fr"]:
+        words = list(zip(pair.target, pair.alignment, strict=True))
+        for (word, gold), (_, following) in zip(words, words[1:], strict=False):
+            if word in ("deux", "trois"):
+                assert [pair.source[i] for i in gold] == [{"deux": "two", "trois": "three"}[word]], pair
+                checked["numeral"] += 1
+            if word in ("ce", "cet", "ma", "ta", "sa", "le", "la", "l'"):
+                assert set(following) <= set(gold), pair
+                checked["before"] += 1
+    assert min(checked.values()) > 500
+
+
+def test_chinese_很_is_aligned_with_the_adjective() -> None:
+    checked = 0
+    for pair in EVERYTHING["zh"]:
+        words = list(zip(pair.target, pair.alignment, strict=True))
+        for (word, gold), (_, following) in zip(words, words[1:], strict=False):
+            if word == "很":
+                assert set(following) <= set(gold), pair
+                checked += 1
+    assert checked > 100
+
+
+def test_turkish_says_your_twice_only_of_another_persons_doings() -> None:
+    own = [pair for pair in GRAMMAR["tr"] if pair.source[0] == "you're" and "your" in pair.source]
+    assert own and not any("senin" in pair.target for pair in own)
+
+
 TURKISH_VOWELS = "aıoueiöü"
 
 

@@ -1,7 +1,7 @@
 """French: agreement, the adjective's place, elision, "de" after a negation.
 
 Articles and auxiliaries are aligned with what they translate and with the word that they agree with; a word
-that may be elided, also with what the next word translates, which decides it.
+whose form the next one decides (le or l', ce or cet), also with what that one translates.
 """
 
 from itertools import pairwise
@@ -11,6 +11,7 @@ from tools.corpus.grammar import Entry, Meaning, Slots, Word, lexicon, subject_w
 
 VOWELS = "aeiouyéèêàâîôûh"
 ELIDED = {"je": "j'", "ne": "n'", "de": "d'", "que": "qu'", "le": "l'", "la": "l'"}
+BEFORE_VOWEL = {"ce": "cet", "ma": "mon", "ta": "ton", "sa": "son"}
 BE = {"je": "suis", "tu": "es", "il": "est", "nous": "sommes", "ils": "sont"}
 HAVE = {"je": "ai", "tu": "as", "il": "a", "nous": "avons", "ils": "ont"}
 PLACES = {"on": "sur", "under": "sous"}
@@ -35,14 +36,17 @@ def irregular(adjective: str, noun: str) -> bool:
     return entry["fr_vowel"] != entry["fr_m"] and name["fr_gender"] == "m" and name["fr"][0] in VOWELS
 
 
-def article(meaning: Meaning, noun: Entry, follower: str, feature: str) -> list[Word]:
+def article(meaning: Meaning, noun: Entry, follower: Word, feature: str) -> list[Word]:
     """The determiner's form before ``follower``, the word that comes next."""
     if feature == "none" and meaning.determiner == "a":
         return words("de", "det", "not")
-    form = lexicon("determiners")[determiner(meaning)]["fr_" + noun["fr_gender"]]
-    if follower[0] in VOWELS:
-        form = {"ce": "cet", "ma": "mon", "ta": "ton", "sa": "son"}.get(form, form)
-    return words(form, "det", "noun")
+    entry = lexicon("determiners")[determiner(meaning)]
+    form = entry["fr_" + noun["fr_gender"]]
+    deciding = {"noun"} if entry["fr_m"] != entry["fr_f"] else set()  # no gender decides "deux"
+    if form in BEFORE_VOWEL:
+        deciding |= follower.labels
+        form = BEFORE_VOWEL[form] if follower.text[0] in VOWELS else form
+    return words(form, "det", *deciding)
 
 
 def object_(meaning: Meaning, feature: str) -> list[Word]:
@@ -51,12 +55,12 @@ def object_(meaning: Meaning, feature: str) -> list[Word]:
     described = adjective(meaning, noun, attributive=True)
     before = lexicon("adjectives")[meaning.adjective]["fr_place"] == "before"
     rest = described + name if before else name + described
-    return article(meaning, noun, rest[0].text, feature) + rest
+    return article(meaning, noun, rest[0], feature) + rest
 
 
 def bare(meaning: Meaning, feature: str) -> list[Word]:
     noun = lexicon("nouns")[meaning.noun]
-    return article(meaning, noun, noun["fr"], feature)
+    return article(meaning, noun, Word(noun["fr"], frozenset({"noun"})), feature)
 
 
 def mood(meaning: Meaning, feature: str) -> list[Word]:

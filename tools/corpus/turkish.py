@@ -85,10 +85,13 @@ def inflected(meaning: Meaning, case: str) -> list[Word]:
 
 def object_(meaning: Meaning, feature: str) -> list[Word]:
     name = determiner(meaning)
-    # "onun" would make it another person's.
-    plain = "" if meaning.determiner == "own" else lexicon("determiners")[name]["tr"]
-    # Without "senin", "annem şapkanı beğeniyor" could speak of her own hat.
-    article = words("senin" if name == "your" and meaning.subject else plain, "det")
+    if meaning.determiner == "own":
+        plain = ""  # "onun" would make it another person's
+    elif name == "your" and meaning.subject:
+        plain = "senin"  # without it, "annem kitabını beğeniyor" could speak of her own book
+    else:
+        plain = lexicon("determiners")[name]["tr"]
+    article = words(plain, "det")
     adjective = words(lexicon("adjectives")[meaning.adjective]["tr"], "adj")
     before = adjective + article if name == "a" else article + adjective
     return before + inflected(meaning, feature)
