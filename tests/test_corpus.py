@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -237,7 +238,7 @@ def test_french_determiners_are_aligned_with_what_decides_their_form() -> None:
     checked = {"numeral": 0, "before": 0}
     for pair in GRAMMAR["fr"]:
         words = list(zip(pair.target, pair.alignment, strict=True))
-        for (word, gold), (_, following) in zip(words, words[1:], strict=False):
+        for (word, gold), (_, following) in pairwise(words):
             if word in ("deux", "trois"):
                 assert [pair.source[i] for i in gold] == [{"deux": "two", "trois": "three"}[word]], pair
                 checked["numeral"] += 1
@@ -251,7 +252,7 @@ def test_chinese_很_is_aligned_with_the_adjective() -> None:
     checked = 0
     for pair in EVERYTHING["zh"]:
         words = list(zip(pair.target, pair.alignment, strict=True))
-        for (word, gold), (_, following) in zip(words, words[1:], strict=False):
+        for (word, gold), (_, following) in pairwise(words):
             if word == "很":
                 assert set(following) <= set(gold), pair
                 checked += 1
