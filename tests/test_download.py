@@ -1,11 +1,9 @@
 """A server that fails in every way, files that are wrong in every way: all or nothing, and a clear word."""
 
-import bz2
 import contextlib
 import gzip
 import hashlib
 import io
-import lzma
 import tarfile
 import threading
 import time
@@ -44,16 +42,6 @@ def send(
         request.send_header(name.replace("_", "-"), value)
     request.end_headers()
     request.wfile.write(content[:cut])
-
-
-def ranged(request: BaseHTTPRequestHandler, content: bytes = CONTENT, *, cut: int | None = None) -> None:
-    """Answer a Range request as a good server does."""
-    asked = request.headers.get("Range")
-    if asked is None:
-        return send(request, content, cut=cut, ETag='"one"')
-    start = int(asked.removeprefix("bytes=").removesuffix("-"))
-    part = f"bytes {start}-{len(content) - 1}/{len(content)}"
-    return send(request, content[start:], cut=cut, status=206, Content_Range=part, ETag='"one"')
 
 
 class Server:
@@ -197,64 +185,19 @@ def test_a_redirect_in_circles_is_reported(serve: Callable[[Reply], Server], tmp
     assert "\n" not in str(caught.value)
 
 
-def test_a_cut_transfer_is_taken_up_where_it_stopped(
-    serve: Callable[[Reply], Server], tmp_path: Path
-) -> None:
-    server = serve(lambda request, visit: ranged(request, cut=None if visit else 1000))
-    assert download(server.url, tmp_path, SUM).read_bytes() == CONTENT
-    assert [seen.get("Range") for seen in server.seen] == [None, "bytes=1000-"]
-    assert server.seen[1]["If-Range"] == '"one"'
-
-
-def test_where_the_server_cannot_resume_it_starts_over(
-    serve: Callable[[Reply], Server], tmp_path: Path
-) -> None:
+def test_a_cut_transfer_is_started_over(serve: Callable[[Reply], Server], tmp_path: Path) -> None:
     server = serve(lambda request, visit: send(request, CONTENT, cut=None if visit else 1000))
     assert download(server.url, tmp_path, SUM).read_bytes() == CONTENT
+    assert all("Range" not in seen for seen in server.seen)
 
 
 @pytest.mark.usefixtures("trusting")
-def test_without_checksum_and_validator_nothing_is_resumed(
-    serve: Callable[[Reply], Server], tmp_path: Path
+@pytest.mark.parametrize("sha256", [None, SUM])
+def test_what_an_earlier_call_left_is_not_used(
+    sha256: str | None, serve: Callable[[Reply], Server], tmp_path: Path
 ) -> None:
-    server = serve(lambda request, visit: send(request, CONTENT, cut=None if visit else 1000))
-    assert download(server.url, tmp_path).read_bytes() == CONTENT
-    assert "Range" not in server.seen[1]
-
-
-@pytest.mark.usefixtures("trusting")
-def test_without_checksum_a_leftover_is_not_used(serve: Callable[[Reply], Server], tmp_path: Path) -> None:
-    (tmp_path / "pairs.txt.part").write_bytes(b"stale")
-    server = serve(lambda request, visit: ranged(request))
-    assert download(server.url, tmp_path).read_bytes() == CONTENT
-    assert "Range" not in server.seen[0]
-
-
-def test_a_later_call_goes_on_with_what_an_earlier_one_left(
-    serve: Callable[[Reply], Server], tmp_path: Path
-) -> None:
-    failing = serve(lambda request, visit: ranged(request, cut=1000))
-    with pytest.raises(OSError, match="gave up after 3 attempts: cut off after 3000 of 102400 bytes"):
-        download(failing.url, tmp_path, SUM)
-    assert [path.name for path in tmp_path.iterdir()] == ["pairs.txt.part"]
-    server = serve(lambda request, visit: ranged(request))
-    assert download(server.url, tmp_path, SUM).read_bytes() == CONTENT
-    assert server.seen[0]["Range"] == "bytes=3000-"
-
-
-@pytest.mark.parametrize("leftover", [b"wrong", CONTENT + b"longer"])
-def test_a_wrong_leftover_is_thrown_away(
-    leftover: bytes, serve: Callable[[Reply], Server], tmp_path: Path
-) -> None:
-    def reply(request: BaseHTTPRequestHandler, visit: int) -> None:
-        asked = request.headers.get("Range", "bytes=0-")
-        if int(asked.removeprefix("bytes=").removesuffix("-")) >= len(CONTENT):
-            request.send_error(416)
-        else:
-            ranged(request)
-
-    (tmp_path / "pairs.txt.part").write_bytes(leftover)
-    assert download(serve(reply).url, tmp_path, SUM).read_bytes() == CONTENT
+    (tmp_path / "pairs.txt.part").write_bytes(CONTENT + b"stale")
+    assert download(serve(whole).url, tmp_path, sha256).read_bytes() == CONTENT
     assert [path.name for path in tmp_path.iterdir()] == ["pairs.txt"]
 
 
@@ -262,15 +205,14 @@ def test_always_cut_is_reported_and_gives_no_file(serve: Callable[[Reply], Serve
     server = serve(lambda request, visit: send(request, CONTENT, cut=1000))
     with pytest.raises(OSError, match="cut off after 1000 of 102400 bytes"):
         download(server.url, tmp_path, SUM)
-    assert not (tmp_path / "pairs.txt").exists()
-
-
-@pytest.mark.usefixtures("trusting")
-def test_a_failure_without_checksum_leaves_nothing(serve: Callable[[Reply], Server], tmp_path: Path) -> None:
-    server = serve(lambda request, visit: ranged(request, cut=1000))
-    with pytest.raises(OSError, match="gave up"):
-        download(server.url, tmp_path)
+    assert len(server.seen) == 3
     assert not list(tmp_path.iterdir())
+
+
+def test_an_answer_without_a_reason_is_reported(serve: Callable[[Reply], Server], tmp_path: Path) -> None:
+    server = serve(lambda request, visit: (request.send_response(403, ""), request.end_headers()))
+    with pytest.raises(OSError, match="the server answered 403"):
+        download(server.url, tmp_path, SUM)
 
 
 def test_wrong_bytes_are_reported_and_not_kept(serve: Callable[[Reply], Server], tmp_path: Path) -> None:
@@ -349,14 +291,12 @@ def zipped(**members: str) -> bytes:
     return buffer.getvalue()
 
 
-def tarred(name: str, text: str = TEXT, kind: bytes = tarfile.REGTYPE) -> bytes:
+def tarred(name: str) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         member = tarfile.TarInfo(name)
-        member.type = kind
-        member.linkname = "/etc/passwd" if kind == tarfile.SYMTYPE else ""
-        member.size = len(text.encode()) if kind == tarfile.REGTYPE else 0
-        archive.addfile(member, io.BytesIO(text.encode()))
+        member.size = len(TEXT.encode())
+        archive.addfile(member, io.BytesIO(TEXT.encode()))
     return buffer.getvalue()
 
 
@@ -373,13 +313,8 @@ def put(tmp_path: Path, content: bytes, name: str = "fra.bin") -> Path:
         TEXT.encode("utf-8-sig"),
         zipped(**{"_about.txt": "about", "fra.txt": TEXT}),
         zipped(**{"fra-eng/fra.txt": TEXT, "fra-eng/readme.md": "about"}),
-        tarred("fra.txt"),
-        gzip.compress(tarred("fra-eng/fra.txt")),
-        bz2.compress(tarred("fra.txt")),
-        lzma.compress(tarred("fra.txt")),
-        gzip.compress(TEXT.encode()),
     ],
-    ids=["plain", "byte-order-mark", "zip", "zip-folder", "tar", "tar.gz", "tar.bz2", "tar.xz", "gz"],
+    ids=["plain", "byte-order-mark", "zip", "zip-folder"],
 )
 def test_every_wrapping_gives_the_same_pairs(content: bytes, tmp_path: Path) -> None:
     pairs = read_pairs(put(tmp_path, content))
@@ -411,16 +346,12 @@ def test_reading_may_stop_early_before_a_bad_line(tmp_path: Path) -> None:
         (zipped(**{"..\\fra.txt": TEXT}), "path outside its folder"),
         (zipped(**{"C:\\fra.txt": TEXT}), "path outside its folder"),
         (zipped(**{"fra.txt": TEXT, "../other.bin": ""}), "path outside its folder"),
-        (tarred("../fra.txt"), "path outside its folder"),
-        (gzip.compress(tarred("/fra.txt")), "path outside its folder"),
-        (tarred("fra.txt", kind=tarfile.SYMTYPE), "'fra.txt' is not a plain file"),
+        (tarred("fra.txt"), "line 1: not text, since it holds a NUL character"),
+        (gzip.compress(TEXT.encode()), "line 1: not UTF-8"),
         (zipped(**{"a.txt": TEXT, "b.txt": TEXT}), "expected one .txt or .tsv file inside, got 2"),
         (zipped(**{"_about.txt": TEXT}), "expected one .txt or .tsv file inside, got 0"),
         (zipped(**{"fra.txt": TEXT})[:-30], "damaged archive"),
         (zipped(**{"fra.txt": TEXT})[:40], "damaged archive"),
-        (gzip.compress(tarred("fra.txt"))[:-20], "damaged archive"),
-        (tarred("fra.txt")[:520], "damaged archive"),
-        (lzma.compress(TEXT.encode())[:-9], "damaged archive"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(content: bytes, message: str, tmp_path: Path) -> None:
@@ -437,17 +368,9 @@ def test_flipped_bytes_in_a_zip_are_noticed(tmp_path: Path) -> None:
         read_pairs(put(tmp_path, bytes(content)))
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        zipped(**{"fra.txt": "a\tb\n" * 100_000}),
-        gzip.compress(b"a\tb\n" * 100_000),
-        gzip.compress(tarred("fra.txt", "a\tb\n" * 100_000)),
-    ],
-    ids=["zip", "gz", "tar.gz"],
-)
-def test_bombs_are_refused(content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LARGEST", 300_000)
+    content = zipped(**{"fra.txt": "a\tb\n" * 100_000})
     assert len(content) < 5000
     with pytest.raises(ValueError, match="more than 300000 bytes when unpacked"):
         read_pairs(put(tmp_path, content))
