@@ -5,8 +5,6 @@ values and attends. ``project`` and ``attend`` are its last two steps, without c
 the same keys again at every step: it projects them once and attends as often as it likes.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -146,7 +144,7 @@ class DotProductAttention(nn.Module):
         TypeError, ValueError
             An argument of a wrong type or shape, named.
         """
-        check_attention(queries, keys, values)
+        check_attention(queries, keys, values, need_weights)
         shape = (*queries.shape[:2], keys.shape[1])
         allowed = attention_mask(valid_lens, mask, shape, queries.device)
         keys, values = clean_padding(keys, values, allowed)
@@ -219,7 +217,7 @@ class AdditiveAttention(nn.Module):
         TypeError, ValueError
             An argument of a wrong type or shape, named.
         """
-        check_attention(queries, keys, values, self.W_q, self.W_k)
+        check_attention(queries, keys, values, need_weights, self.W_q, self.W_k)
         shape = (*queries.shape[:2], keys.shape[1])
         allowed = attention_mask(valid_lens, mask, shape, queries.device)
         keys, values = clean_padding(keys, values, allowed)
@@ -303,7 +301,7 @@ class MultiHeadAttention(nn.Module):
         TypeError, ValueError
             An argument of a wrong type or shape, named.
         """
-        check_attention(queries, keys, values, self.W_q, self.W_k, self.W_v)
+        check_attention(queries, keys, values, need_weights, self.W_q, self.W_k, self.W_v)
         shape = (queries.shape[0], self.num_heads, queries.shape[1], keys.shape[1])
         allowed = attention_mask(valid_lens, mask, shape, queries.device)
         keys, values = clean_padding(keys, values, allowed)

@@ -1,13 +1,12 @@
 """Checks of arguments: a wrong one raises in one line that names it, what was given and what is allowed."""
 
-from __future__ import annotations
-
-import math
+from collections.abc import Collection
+from numbers import Real
 
 import torch
 from torch import Tensor, nn
 
-LENGTH_DTYPES = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 def check_integer(name: str, number: object) -> None:
@@ -23,12 +22,23 @@ def check_size(name: str, size: object, least: int = 1) -> None:
         raise ValueError(f"{name} must be at least {least}, got {size}")
 
 
-def check_dropout(dropout: object) -> None:
+def check_number(name: str, number: object) -> None:
+    """Raise unless `number` is a real number."""
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise TypeError(f"{name} must be a number, got {number!r:.40}")
+
+
+def check_dropout(dropout: float) -> None:
     """Raise unless `dropout` is a probability."""
-    if isinstance(dropout, bool) or not isinstance(dropout, (int, float)):
-        raise TypeError(f"dropout must be a number from 0 to 1, got {dropout!r}")
-    if math.isnan(dropout) or not 0 <= dropout <= 1:
+    check_number("dropout", dropout)
+    if not 0 <= dropout <= 1:
         raise ValueError(f"dropout must lie between 0 and 1, got {dropout}")
+
+
+def check_choice(name: str, value: str, allowed: Collection[str]) -> None:
+    """Raise unless `value` is one of `allowed`."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
 
 
 def check_flag(name: str, flag: object) -> None:
@@ -46,7 +56,7 @@ def check_heads(num_hiddens: object, num_heads: object) -> None:
 
 
 def check_multi_head(
-    num_hiddens: object, num_heads: object, dropout: object, bias: object, d2l_order: tuple[object, ...]
+    num_hiddens: object, num_heads: object, dropout: float, bias: object, d2l_order: tuple[object, ...]
 ) -> None:
     """Raise unless the arguments of `MultiHeadAttention` fit; recognise the order of D2L 0.17."""
     if d2l_order:
@@ -60,6 +70,20 @@ def check_multi_head(
     check_flag("bias", bias)
 
 
+def check_device(device: torch.device | str | None) -> None:
+    """Raise unless tensors can be made on `device`."""
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise ValueError(f"device must be one that this machine has, got {device!r}") from error
+
+
+def check_module(name: str, module: object) -> None:
+    """Raise unless `module` is a module of PyTorch."""
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"{name} must be a PyTorch module, got {type(module).__name__}")
+
+
 def check_tensor(name: str, tensor: object, axes: tuple[str, ...] | None = None) -> None:
     """Raise unless `tensor` holds floating-point numbers and, where given, has these axes."""
     if not isinstance(tensor, Tensor):
@@ -70,16 +94,20 @@ def check_tensor(name: str, tensor: object, axes: tuple[str, ...] | None = None)
         raise ValueError(f"{name} must have the shape ({', '.join(axes)}), got {tuple(tensor.shape)}")
 
 
-def check_attention(queries: Tensor, keys: Tensor, values: Tensor, *layers: nn.Linear) -> None:
+def check_attention(
+    queries: Tensor, keys: Tensor, values: Tensor, need_weights: object, *layers: nn.Linear
+) -> None:
     """Raise unless queries, keys and values fit each other and the layers that project them.
 
     Parameters
     ----------
     queries, keys, values : Tensor
         Shapes (batch, queries, query_size), (batch, keys, key_size), (batch, keys, value_size).
+    need_weights : bool
     *layers : nn.Linear
         Projections of queries, keys and values, in this order. Without any, keys are compared with queries.
     """
+    check_flag("need_weights", need_weights)
     inputs = {"queries": queries, "keys": keys, "values": values}
     for name, tensor in inputs.items():
         check_tensor(name, tensor, ("batch", "queries" if tensor is queries else "keys", "features"))
@@ -107,12 +135,31 @@ def _check_like(name: str, tensor: Tensor, other: Tensor, other_name: str) -> No
             raise TypeError(f"{name} must be {other.dtype} like {other_name}, got {tensor.dtype}")
 
 
-def check_lengths(lens: object, name: str = "valid_lens") -> None:
-    """Raise unless `lens` is a tensor of integers."""
-    if not isinstance(lens, Tensor):
-        raise TypeError(f"{name} must be a tensor of integers, got {type(lens).__name__}")
-    if lens.dtype not in LENGTH_DTYPES:
-        raise TypeError(f"{name} must hold integers, got {lens.dtype}")
+def check_integers(
+    name: str, tensor: object, shapes: dict[str, tuple[int, ...]] | None = None, device: object = None
+) -> None:
+    """Raise unless `tensor` holds integers and has, where given, one of these shapes and this device."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{name} must be a tensor of integers, got {type(tensor).__name__}")
+    if tensor.dtype not in INTEGERS:
+        raise TypeError(f"{name} must hold integers, got {tensor.dtype}")
+    if shapes is not None and tuple(tensor.shape) not in shapes.values():
+        allowed = " or ".join(f"{axes} = {sizes}" for axes, sizes in shapes.items())
+        raise ValueError(f"{name} must have the shape {allowed}, got {tuple(tensor.shape)}")
+    if device is not None and tensor.device != device:
+        raise ValueError(f"{name} must be on {device} like the rest, got {tensor.device}")
+
+
+def check_range(name: str, numbers: Tensor, most: int) -> None:
+    """Raise unless integers lie from 0 to `most`. They are not read while compiling."""
+    if torch.compiler.is_compiling() or not numbers.numel():
+        return
+    try:
+        low, high = (int(number) for number in numbers.aminmax())
+    except RuntimeError as error:
+        raise TypeError(f"{name} must hold values that can be read; under vmap give a mask") from error
+    if low < 0 or high > most:
+        raise ValueError(f"{name} must lie from 0 to {most}, got {low if low < 0 else high}")
 
 
 def check_mask(mask: object, shape: tuple[int, ...], device: torch.device) -> None:

@@ -5,18 +5,20 @@ memory with what it came from. The inputs stay as each class takes them: `nn.Mul
 ``batch_first=False`` wants the steps first, and its masks are True where a query may NOT attend.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
+from mha_course.checks import check_module
 
+Attention = MultiHeadAttention | AdditiveAttention | DotProductAttention
 Target = TypeVar("Target", bound=nn.Module)
 Weights = dict[str, Tensor]
 LAYERS = ("W_q", "W_k", "W_v", "W_o")
+TORCH_PROJECTIONS = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
 
 
 def from_torch(module: nn.MultiheadAttention) -> MultiHeadAttention:
@@ -35,14 +37,13 @@ def from_torch(module: nn.MultiheadAttention) -> MultiHeadAttention:
     sizes = {"key_size": module.kdim, "value_size": module.vdim}
     attention = MultiHeadAttention(module.embed_dim, module.num_heads, module.dropout, has_bias, **sizes)
     if module._qkv_same_embed_dim:
-        projections = module.in_proj_weight.chunk(3)
+        projections = list(module.in_proj_weight.chunk(3))
     else:
-        projections = (module.q_proj_weight, module.k_proj_weight, module.v_proj_weight)
-    weights = dict(zip(LAYERS, (*projections, module.out_proj.weight), strict=True))
-    biases: Weights = {}
+        projections = [getattr(module, name) for name in TORCH_PROJECTIONS]
+    weights = named("weight", (*projections, module.out_proj.weight))
     if has_bias:
-        biases = dict(zip(LAYERS, (*module.in_proj_bias.chunk(3), module.out_proj.bias), strict=True))
-    return fill(attention, join(weights, biases), module)
+        weights |= named("bias", (*module.in_proj_bias.chunk(3), module.out_proj.bias))
+    return fill(attention, weights, module)
 
 
 def to_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
@@ -54,12 +55,12 @@ def to_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
         Another class; queries of another size than the output; pruned heads.
     """
     check_ours(attention)
-    num_hiddens = attention.W_o.out_features
-    check_square("nn.MultiheadAttention", {"query_size": attention.W_q.in_features}, attention)
+    check_square("nn.MultiheadAttention", {"query_size": attention.W_q}, attention)
     has_bias = attention.W_o.bias is not None
     sizes = {"kdim": attention.W_k.in_features, "vdim": attention.W_v.in_features}
+    num_hiddens, dropout = attention.W_o.out_features, attention.dropout.p
     module = nn.MultiheadAttention(
-        num_hiddens, attention.num_heads, attention.dropout.p, has_bias, batch_first=True, **sizes
+        num_hiddens, attention.num_heads, dropout, has_bias, batch_first=True, **sizes
     )
     state = attention.state_dict()
     projections = [state[f"{name}.weight"] for name in LAYERS[:3]]
@@ -67,15 +68,14 @@ def to_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
     if module._qkv_same_embed_dim:
         weights["in_proj_weight"] = torch.cat(projections)
     else:
-        names = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
-        weights |= dict(zip(names, projections, strict=True))
+        weights |= dict(zip(TORCH_PROJECTIONS, projections, strict=True))
     if has_bias:
         weights["in_proj_bias"] = torch.cat([state[f"{name}.bias"] for name in LAYERS[:3]])
         weights["out_proj.bias"] = state["W_o.bias"]
     return fill(module, weights, attention)
 
 
-def from_d2l(module: nn.Module) -> MultiHeadAttention | AdditiveAttention | DotProductAttention:
+def from_d2l(module: nn.Module) -> Attention:
     """Convert D2L's `MultiHeadAttention`, `AdditiveAttention` or `DotProductAttention`, of 0.17 or 1.0.
 
     Raises
@@ -83,11 +83,11 @@ def from_d2l(module: nn.Module) -> MultiHeadAttention | AdditiveAttention | DotP
     TypeError, ValueError
         Another class; lazy layers that have not met a batch yet.
     """
-    check_module(module)
+    check_module("module", module)
     if any(isinstance(parameter, nn.parameter.UninitializedParameter) for parameter in module.parameters()):
         raise ValueError("module must have met a batch: its lazy layers have no weights yet")
     layers: Any = module
-    attention: MultiHeadAttention | AdditiveAttention | DotProductAttention
+    attention: Attention
     if all(hasattr(module, name) for name in (*LAYERS, "num_heads", "attention")):
         has_bias = layers.W_o.bias is not None
         attention = MultiHeadAttention(
@@ -107,9 +107,7 @@ def from_d2l(module: nn.Module) -> MultiHeadAttention | AdditiveAttention | DotP
     return fill(attention, module.state_dict(), module)
 
 
-def to_d2l(
-    attention: MultiHeadAttention | AdditiveAttention | DotProductAttention, module: nn.Module
-) -> nn.Module:
+def to_d2l(attention: Attention, module: nn.Module) -> nn.Module:
     """Write weights into `module`, of D2L's class of the same name (0.17 or 1.0, lazy layers included).
 
     Raises
@@ -118,7 +116,7 @@ def to_d2l(
         Another class; another number of heads, sizes or biases.
     """
     check_ours(attention, (MultiHeadAttention, AdditiveAttention, DotProductAttention))
-    check_module(module)
+    check_module("module", module)
     heads = getattr(attention, "num_heads", None)
     if heads != getattr(module, "num_heads", None):
         raise ValueError(f"module must have num_heads {heads}, got {getattr(module, 'num_heads', None)}")
@@ -138,12 +136,11 @@ def from_annotated(module: nn.Module) -> MultiHeadAttention:
     TypeError
         Another class.
     """
-    check_annotated(module)
+    weights = annotated_layers(module).state_dict()
     layers: Any = module
     output = layers.linears[-1]
     attention = MultiHeadAttention(output.out_features, layers.h, layers.dropout.p, output.bias is not None)
-    state = module.state_dict()
-    return fill(attention, {renamed(name, to_annotated=False): state[name] for name in state}, module)
+    return fill(attention, weights, module)
 
 
 def to_annotated(attention: MultiHeadAttention, module: nn.Module) -> nn.Module:
@@ -155,18 +152,15 @@ def to_annotated(attention: MultiHeadAttention, module: nn.Module) -> nn.Module:
         Another class; another number of heads, sizes or biases; inputs of another size than the output.
     """
     check_ours(attention)
-    check_annotated(module)
-    sizes = {f"{name}_size": layer.in_features for name, layer in zip(
-        ("query", "key", "value"), (attention.W_q, attention.W_k, attention.W_v), strict=True
-    )}  # fmt: skip
+    layers = annotated_layers(module)
+    sizes = {"query_size": attention.W_q, "key_size": attention.W_k, "value_size": attention.W_v}
     check_square("the Annotated Transformer's class", sizes, attention)
     target: Any = module
     if target.h != attention.num_heads:
         raise ValueError(f"module must have h = {attention.num_heads} heads, got {target.h}")
-    state = attention.state_dict()
-    fill(module, {renamed(name, to_annotated=True): state[name] for name in state}, attention)
+    fill(layers, attention.state_dict(), attention)
     target.dropout.p = attention.dropout.p
-    return module
+    return module.train(attention.training)
 
 
 def fill(target: Target, weights: Weights, source: nn.Module) -> Target:
@@ -186,18 +180,17 @@ def fill(target: Target, weights: Weights, source: nn.Module) -> Target:
     return target.train(source.training)
 
 
-def join(weights: Weights, biases: Weights) -> Weights:
-    """Name the entries of a state dict."""
-    named = {f"{name}.weight": weight.detach() for name, weight in weights.items()}
-    return named | {f"{name}.bias": bias.detach() for name, bias in biases.items()}
+def named(kind: str, tensors: Iterable[Tensor]) -> Weights:
+    """Name the weights or the biases of our four layers as a state dict does."""
+    return {f"{layer}.{kind}": tensor for layer, tensor in zip(LAYERS, tensors, strict=True)}
 
 
-def renamed(name: str, to_annotated: bool) -> str:
-    """Translate an entry's name: "W_q.weight" is "linears.0.weight" in the Annotated Transformer."""
-    for number, layer in enumerate(LAYERS):
-        ours, theirs = layer, f"linears.{number}"
-        name = name.replace(ours, theirs) if to_annotated else name.replace(theirs, ours)
-    return name
+def annotated_layers(module: nn.Module) -> nn.ModuleDict:
+    """Return the layers of the Annotated Transformer's class by our names; raise for another class."""
+    linears = getattr(module, "linears", ())
+    if len(linears) != 4 or not all(hasattr(module, name) for name in ("h", "dropout")):
+        raise TypeError(f"module must have h, dropout and four linears, got {type(module).__name__}")
+    return nn.ModuleDict(dict(zip(LAYERS, linears, strict=True)))
 
 
 def check_ours(attention: object, allowed: tuple[type, ...] = (MultiHeadAttention,)) -> None:
@@ -207,22 +200,10 @@ def check_ours(attention: object, allowed: tuple[type, ...] = (MultiHeadAttentio
         raise TypeError(f"attention must be {names} of this package, got {type(attention).__name__}")
 
 
-def check_module(module: object) -> None:
-    """Raise unless `module` is a module."""
-    if not isinstance(module, nn.Module):
-        raise TypeError(f"module must be a PyTorch module, got {type(module).__name__}")
-
-
-def check_annotated(module: nn.Module) -> None:
-    """Raise unless `module` looks like the Annotated Transformer's class."""
-    linears = getattr(module, "linears", ())
-    if len(linears) != 4 or not all(hasattr(module, name) for name in ("h", "dropout")):
-        raise TypeError(f"module must have h, dropout and four linears, got {type(module).__name__}")
-
-
-def check_square(target: str, sizes: dict[str, int], attention: MultiHeadAttention) -> None:
-    """Raise unless these sizes, and the width of all heads together, are those of the output."""
+def check_square(target: str, inputs: dict[str, nn.Linear], attention: MultiHeadAttention) -> None:
+    """Raise unless these layers take, and all heads together give, as many features as come out."""
     num_hiddens = attention.W_o.out_features
-    for name, size in (sizes | {"the width of all heads": attention.W_o.in_features}).items():
+    for name, layer in (inputs | {"the width of all heads": attention.W_o}).items():
+        size = layer.in_features
         if size != num_hiddens:
             raise ValueError(f"attention must have {name} {num_hiddens} for {target}, got {size}")

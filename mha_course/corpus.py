@@ -15,12 +15,11 @@ from typing import NamedTuple, overload
 import torch
 from torch import Tensor
 
-from mha_course.checks import check_integer, check_size
+from mha_course.checks import check_choice, check_integer, check_size
 
 TARGETS = ("fr", "tr", "vi", "zh")
 SPLITS = ("train", "dev", "test", "phrases")
-POOL = 8
-"""Batches among which sentences are sorted by length."""
+POOL = 8  # batches among which sentences are sorted by length
 
 
 class Pair(NamedTuple):
@@ -127,11 +126,6 @@ class Vocabulary:
         return [self._tokens[number] for number in numbers]
 
 
-def _check_choice(name: str, value: str, allowed: Sequence[str]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
-
-
 @lru_cache(maxsize=1)
 def _rows() -> tuple[dict[str, str], ...]:
     text = resources.files("mha_course").joinpath("data", "corpus.tsv").read_text(encoding="utf-8")
@@ -158,8 +152,8 @@ def load_corpus(target: str = "fr", split: str = "train") -> list[Pair]:
     ValueError
         Unknown language or split.
     """
-    _check_choice("target", target, TARGETS)
-    _check_choice("split", split, SPLITS)
+    check_choice("target", target, TARGETS)
+    check_choice("split", split, SPLITS)
     return [
         Pair(
             row["id"], row["template"], tuple(row["en"].split()), tuple(row[target].split()),
@@ -176,7 +170,7 @@ def join_tokens(tokens: Sequence[str], language: str) -> str:
     Suffixes (``+um``) join the word before them, elided words (``l'``) the word after them,
     punctuation the word before it (French sets a space before ``?`` and ``!``), and Chinese has no spaces.
     """
-    _check_choice("language", language, ("en", *TARGETS))
+    check_choice("language", language, ("en", *TARGETS))
     text = ("" if language == "zh" else " ").join(tokens)
     text = text.replace(" +", "").replace("' ", "'").replace(" .", ".").replace(" ,", ",")
     return text if language == "fr" else text.replace(" ?", "?").replace(" !", "!")

@@ -1,10 +1,9 @@
 """How much each attention head matters, and models without the heads that do not."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import torch
@@ -13,6 +12,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from mha_course.attention import MultiHeadAttention
+from mha_course.checks import check_module, check_number
 
 Model = TypeVar("Model", bound=nn.Module)
 T = TypeVar("T")
@@ -35,8 +35,7 @@ class Head(NamedTuple):
 
 def attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
     """Return every `MultiHeadAttention` in a model by its name; raise where there is none."""
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a PyTorch module, got {type(model).__name__}")
+    check_module("model", model)
     named = {name: module for name, module in model.named_modules() if isinstance(module, MultiHeadAttention)}
     if not named:
         raise ValueError(f"model must have a MultiHeadAttention, got {type(model).__name__} without one")
@@ -65,18 +64,16 @@ def gated_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     with ExitStack() as hooks:
         for name, module in attentions(model).items():
             gates[name] = torch.ones_like(module.W_o.weight[0, : module.num_heads], requires_grad=True)
-            hook = module.W_o.register_forward_pre_hook(_gate(gates[name]))
+            hook = module.W_o.register_forward_pre_hook(partial(_multiply, gates[name]))
             hooks.callback(hook.remove)
         yield gates
 
 
-def _gate(gate: Tensor) -> Callable[[nn.Module, tuple[Tensor]], Tensor]:
-    def multiply(layer: nn.Module, inputs: tuple[Tensor]) -> Tensor:
-        batch, queries, hiddens = inputs[0].shape
-        by_head = inputs[0].reshape(batch, queries, len(gate), hiddens // len(gate))
-        return (by_head * gate.unsqueeze(-1)).flatten(2)  # (batch, queries, hiddens)
-
-    return multiply
+def _multiply(gate: Tensor, layer: nn.Module, inputs: tuple[Tensor]) -> Tensor:
+    """Multiply the features of each head, which the layer is about to read, by the head's gate."""
+    batch, queries, hiddens = inputs[0].shape
+    by_head = inputs[0].reshape(batch, queries, len(gate), hiddens // len(gate))
+    return (by_head * gate.unsqueeze(-1)).flatten(2)  # (batch, queries, hiddens)
 
 
 @contextmanager
@@ -103,7 +100,7 @@ def watched_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     weights: dict[str, Tensor] = {}
     watched = attentions(model)
     for name, module in watched.items():
-        vars(module)["attend"] = _watch(module.attend, weights, name)
+        vars(module)["attend"] = partial(_watch, module.attend, weights, name)
     try:
         yield weights
     finally:
@@ -111,13 +108,12 @@ def watched_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
             del vars(module)["attend"]
 
 
-def _watch(attend: Callable[..., Any], kept: dict[str, Tensor], name: str) -> Callable[..., Any]:
-    def watch(*inputs: Any, need_weights: bool = False) -> Any:
-        output, weights = attend(*inputs[:4], need_weights=True)
-        kept[name] = weights.detach()
-        return (output, weights) if need_weights or inputs[4:] == (True,) else output
-
-    return watch
+def _watch(
+    attend: Callable[..., Any], kept: dict[str, Tensor], name: str, *inputs: Any, need_weights: bool = False
+) -> Any:
+    output, weights = attend(*inputs[:4], need_weights=True)
+    kept[name] = weights.detach()
+    return (output, weights) if need_weights or inputs[4:] == (True,) else output
 
 
 def leave_one_out(
@@ -143,14 +139,16 @@ def leave_one_out(
     Michel et al. (2019), section 3.1.
     """
     without = list(without)
-    with masked_heads(model, without):
-        whole = score()
-    importance = {}
-    for head in all_heads(model):
-        if head not in without:
-            with masked_heads(model, [*without, head]):
-                importance[head] = whole - score()
-    return importance
+    whole = _score_without(model, score, without)
+    measured = [head for head in all_heads(model) if head not in without]
+    return {head: whole - _score_without(model, score, [*without, head]) for head in measured}
+
+
+def _score_without(model: nn.Module, score: Callable[[], float], heads: list[Head]) -> float:
+    with masked_heads(model, heads):
+        value = score()
+    check_number("what score returns", value.item() if isinstance(value, Tensor) else value)
+    return value
 
 
 def gradient_importance(
@@ -235,19 +233,15 @@ def by_module(model: nn.Module, heads: Iterable[Head]) -> dict[str, list[int]]:
     known = attentions(model)
     numbers: dict[str, list[int]] = {name: [] for name in known}
     for head in heads:
-        name, number = _named(head)
+        if not isinstance(head, tuple) or tuple(map(type, head)) != (str, int):
+            raise TypeError(f"heads must be pairs of a module's name and a number, got {head!r}")
+        name, number = head
         if name not in known:
             raise ValueError(f"heads must be in one of the modules {list(known)}, got {name!r}")
         if not 0 <= number < known[name].num_heads:
             raise ValueError(f"heads of {name!r} must be from 0 to {known[name].num_heads - 1}, got {number}")
         numbers[name].append(number)
     return numbers
-
-
-def _named(head: object) -> tuple[str, int]:
-    if isinstance(head, tuple) and len(head) == 2 and isinstance(head[0], str) and type(head[1]) is int:
-        return head[0], head[1]
-    raise TypeError(f"heads must be pairs of a module's name and a number, got {head!r}")
 
 
 def count_parameters(model: nn.Module) -> int:

@@ -3,12 +3,10 @@
 A mask is boolean, True where a query may attend, as in `F.scaled_dot_product_attention`.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from mha_course.checks import check_lengths, check_mask, check_size, check_tensor
+from mha_course.checks import check_integers, check_mask, check_range, check_size, check_tensor
 
 
 def length_mask(valid_lens: Tensor, max_len: int) -> Tensor:
@@ -31,15 +29,9 @@ def length_mask(valid_lens: Tensor, max_len: int) -> Tensor:
     TypeError, ValueError
         Lengths that are no integers, below 0 or above `max_len`.
     """
-    check_lengths(valid_lens)
+    check_integers("valid_lens", valid_lens)
     check_size("max_len", max_len, least=0)
-    if not torch.compiler.is_compiling() and valid_lens.numel():
-        try:
-            least, most = (int(length) for length in valid_lens.aminmax())
-        except RuntimeError as error:
-            raise TypeError("valid_lens must hold values that can be read; under vmap give a mask") from error
-        if least < 0 or most > max_len:
-            raise ValueError(f"valid_lens must lie from 0 to {max_len}, got {least if least < 0 else most}")
+    check_range("valid_lens", valid_lens, max_len)
     return torch.arange(max_len, device=valid_lens.device) < valid_lens.unsqueeze(-1)  # (..., max_len)
 
 
@@ -79,16 +71,10 @@ def attention_mask(
         mask = mask.reshape((1,) * (len(shape) - mask.dim()) + tuple(mask.shape))
     if valid_lens is None:
         return mask
-    check_lengths(valid_lens)
     if len(shape) not in (3, 4):
         raise ValueError(f"scores must have 3 or 4 axes where valid_lens are given, got {tuple(shape)}")
-    if tuple(valid_lens.shape) not in ((shape[0],), (shape[0], shape[-2])):
-        raise ValueError(
-            f"valid_lens must have the shape (batch,) = ({shape[0]},) or (batch, queries) = "
-            f"({shape[0]}, {shape[-2]}), got {tuple(valid_lens.shape)}"
-        )
-    if valid_lens.device != device:
-        raise ValueError(f"valid_lens must be on {device} like the scores, got {valid_lens.device}")
+    shapes = {"(batch,)": shape[:1], "(batch, queries)": (shape[0], shape[-2])}
+    check_integers("valid_lens", valid_lens, shapes, device)
     within = length_mask(valid_lens, shape[-1])  # (batch, keys) or (batch, queries, keys)
     if valid_lens.dim() == 1:
         within = within.unsqueeze(1)  # (batch, 1, keys)

@@ -1,7 +1,5 @@
 """How good are translations, and do the attention weights peak where they should?"""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -13,10 +11,10 @@ from mha_course.checks import check_size, check_tensor
 Tokens = str | Sequence[str]
 
 
-def tokens_of(sentence: Tokens) -> list[str]:
+def tokens_of(sentence: Tokens, name: str = "a sentence") -> list[str]:
     """Return a sentence's tokens; a string is split at white space."""
     if not isinstance(sentence, Sequence):
-        raise TypeError(f"a sentence must be a string or a sequence of tokens, got {sentence!r:.40}")
+        raise TypeError(f"{name} must be a string or a sequence of tokens, got {sentence!r:.40}")
     return sentence.split() if isinstance(sentence, str) else list(sentence)
 
 
@@ -49,7 +47,7 @@ def bleu(prediction: Tokens, reference: Tokens, k: int = 2) -> float:
     Source: Papineni et al., 2002; the weights 1/2ⁿ are those of D2L, where Papineni has 1/k.
     """
     check_size("k", k)
-    predicted, expected = tokens_of(prediction), tokens_of(reference)
+    predicted, expected = tokens_of(prediction, "prediction"), tokens_of(reference, "reference")
     if not expected:
         raise ValueError("reference must hold at least one token, got none")
     if not predicted:
@@ -88,7 +86,7 @@ def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[
     check_pairs("weights", weights, "alignments", alignments)
     hits = []
     for index, (matrix, alignment) in enumerate(zip(weights, alignments, strict=True)):
-        check_weights(f"weights[{index}]", matrix, alignment)
+        check_weights(f"weights[{index}]", matrix, f"alignments[{index}]", alignment)
         peaks = matrix.argmax(dim=-1).tolist() if len(alignment) else []
         hits += [peak in gold for peak, gold in zip(peaks, alignment, strict=True) if gold]
     if not hits:
@@ -96,24 +94,21 @@ def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[
     return sum(hits) / len(hits)
 
 
-def check_weights(name: str, matrix: Tensor, alignment: Sequence[Sequence[int]]) -> None:
-    """Raise unless a sentence's weights fit its alignment: a row a target token, a column a gold position."""
-    check_tensor(name, matrix)
-    if matrix.dim() != 2:
-        raise ValueError(
-            f"{name} must have shape (steps, source positions), got {tuple(matrix.shape)}; choose one head"
-        )
-    steps, positions = matrix.shape
-    if steps != len(alignment):
-        raise ValueError(f"{name} must have one row for each target token, {len(alignment)}, got {steps}")
-    positions_of_gold = [position for gold in alignment for position in gold]
-    if min(positions_of_gold, default=0) < 0:
-        raise ValueError(f"alignments must hold positions of at least 0, got {min(positions_of_gold)}")
-    last = max(positions_of_gold, default=-1)
-    if last >= positions:
-        raise ValueError(f"{name} must have a column for gold position {last}, got {positions} columns")
+def check_weights(name: str, matrix: Tensor, other_name: str, alignment: Sequence[Sequence[int]]) -> None:
+    """Raise unless a sentence's weights are numbers that fit its alignment."""
+    check_tensor(name, matrix, ("steps", "source positions"))
     if matrix.isnan().any():
         raise ValueError(f"{name} must be numbers, got NaN")
+    check_alignment(other_name, alignment, *matrix.shape)
+
+
+def check_alignment(name: str, alignment: Sequence[Sequence[int]], steps: int, positions: int) -> None:
+    """Raise unless there is an entry for each target token, with positions that the source has."""
+    if len(alignment) != steps:
+        raise ValueError(f"{name} must have one entry for each target token, {steps}, got {len(alignment)}")
+    for position in (position for gold in alignment for position in gold):
+        if not 0 <= position < positions:
+            raise ValueError(f"{name} must hold source positions from 0 to {positions - 1}, got {position}")
 
 
 def check_pairs(name: str, items: Sequence[object], other_name: str, others: Sequence[object]) -> None:

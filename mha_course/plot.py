@@ -4,8 +4,6 @@ Every function that draws returns its Axes. Figures are white and at most 5.5 in
 at nine tenths, so that letters of 10 points stay legible.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,11 +14,13 @@ import matplotlib.pyplot as plt
 import torch
 from matplotlib import font_manager
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from mha_course.metrics import Tokens, tokens_of
+from mha_course.checks import check_choice
+from mha_course.metrics import Tokens, check_alignment, tokens_of
 
 # Okabe & Ito, 2008.
 QUERY, KEY, VALUE, OUTPUT = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -55,8 +55,7 @@ def diagram(name: str) -> Diagram:
     """
     folder = resources.files("mha_course").joinpath("data", "diagrams")
     names = sorted(file.name.removesuffix(".svg") for file in folder.iterdir() if file.name.endswith(".svg"))
-    if name not in names:
-        raise ValueError(f"name must be one of {', '.join(names)}, got {name!r}")
+    check_choice("name", name, names)
     return Diagram(folder.joinpath(f"{name}.svg").read_text(encoding="utf-8"))
 
 
@@ -89,17 +88,12 @@ def show_heatmaps(
     grid = grid.reshape((1,) * (4 - grid.dim()) + tuple(grid.shape))  # (rows, columns, queries, keys)
     rows, columns, queries, keys = grid.shape
     low, high = min(0.0, float(grid.min())), float(grid.max())
-    if titles is not None and len(titles) != columns:
-        raise ValueError(f"titles must be one for each column, {columns}, got {len(titles)}")
-    figure, axes = plt.subplots(
-        rows, columns, figsize=figsize or grid_size(rows, columns, queries, keys), sharex=True, sharey=True,
-        squeeze=False, layout="constrained", facecolor="white",
-    )
-    for row in range(rows):
-        for column in range(columns):
-            image = draw(axes[row, column], grid[row, column], low, high, cmap)
-            if titles is not None and row == 0:
-                axes[row, column].set_title(titles[column], fontsize=FONT_SIZE)
+    titles = check_labels("titles", titles, columns)
+    figure, axes = subplots(rows, columns, figsize or grid_size(rows, columns, queries, keys))
+    for ax, matrix in zip(axes.flat, grid.flatten(0, 1), strict=True):
+        image = draw(ax, matrix, low, high, cmap)
+    for ax, title in zip(axes[0], titles or (), strict=False):
+        ax.set_title(title, fontsize=FONT_SIZE)
     for ax in axes[-1]:
         ax.set_xlabel(xlabel, fontsize=FONT_SIZE)
     for ax in axes[:, 0]:
@@ -130,17 +124,12 @@ def show_heads(
     """
     weights = check_matrices("weights", weights, (3,))
     heads, rows, columns = weights.shape
-    titles = [str(head) for head in range(heads)] if titles is None else titles
-    if len(titles) != heads:
-        raise ValueError(f"titles must be one for each head, {heads}, got {len(titles)}")
+    titles = check_labels("titles", titles, heads) or [str(head) for head in range(heads)]
     queries, keys = check_labels("queries", queries, rows), check_labels("keys", keys, columns)
     room = int((MAX_WIDTH - COLOUR_BAR) / (columns * SMALLEST_CELL + BESIDE))
     across = min(heads, MAX_COLUMNS, max(1, room))
     down = -(-heads // across)
-    figure, axes = plt.subplots(
-        down, across, figsize=grid_size(down, across, rows, columns), sharex=True, sharey=True, squeeze=False,
-        layout="constrained", facecolor="white",
-    )
+    figure, axes = subplots(down, across, grid_size(down, across, rows, columns))
     shown, unused = axes.flat[:heads], axes.flat[heads:]
     for ax, matrix, title in zip(shown, weights, titles, strict=True):
         image = draw(ax, matrix, 0.0, 1.0, WEIGHTS)
@@ -180,29 +169,25 @@ def show_alignment(
     ending = ["<eos>"] if len(tokens_of(source)) == columns - 1 else []
     source_names = check_labels("source", [*tokens_of(source), *ending], columns)
     target_names = check_labels("target", target, rows)
-    dots = gold_dots(alignment, rows, columns)
+    if alignment is not None:
+        check_alignment("alignment", alignment, rows, columns)
     if ax is None:
-        _, ax = plt.subplots(figsize=grid_size(1, 1, rows, columns), layout="constrained", facecolor="white")
+        ax = subplots(1, 1, grid_size(1, 1, rows, columns))[1].item()
     draw(ax, weights, 0.0, 1.0, WEIGHTS)
     label(ax, source_names, target_names)
+    dots = [(position, row) for row, gold in enumerate(alignment or ()) for position in gold]
     if dots:
         x, y = zip(*dots, strict=True)
         ax.scatter(x, y, s=45, color=GOLD, edgecolors="white", linewidths=1.0, zorder=3)
     return ax
 
 
-def gold_dots(
-    alignment: Sequence[Sequence[int]] | None, rows: int, columns: int
-) -> list[tuple[int, int]]:
-    """Return a dot ``(column, row)`` for each gold position; raise unless all lie within the picture."""
-    if alignment is None:
-        return []
-    if len(alignment) != rows:
-        raise ValueError(f"alignment must have one entry for each target token, {rows}, got {len(alignment)}")
-    for position in (position for gold in alignment for position in gold):
-        if not 0 <= position < columns:
-            raise ValueError(f"alignment must hold source positions in 0..{columns - 1}, got {position}")
-    return [(position, row) for row, gold in enumerate(alignment) for position in gold]
+def subplots(rows: int, columns: int, figsize: tuple[float, float]) -> tuple[Figure, Any]:
+    """Make a white figure with a grid of Axes."""
+    return plt.subplots(
+        rows, columns, figsize=figsize, sharex=True, sharey=True, squeeze=False, layout="constrained",
+        facecolor="white",
+    )
 
 
 def draw(ax: Axes, matrix: Tensor, low: float, high: float, cmap: str) -> AxesImage:
@@ -282,7 +267,7 @@ def check_labels(name: str, tokens: Tokens | None, size: int) -> list[str] | Non
     """Return the tokens, if any; raise unless there are as many as positions."""
     if tokens is None:
         return None
-    labels = tokens_of(tokens)
+    labels = tokens_of(tokens, name)
     if len(labels) != size:
-        raise ValueError(f"{name} must be as many as positions, {size}, got {len(labels)}")
+        raise ValueError(f"{name} must be as many as there are places, {size}, got {len(labels)}")
     return labels

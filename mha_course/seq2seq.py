@@ -4,8 +4,6 @@ Tensors are batch first. A hidden state is what PyTorch's recurrent layers take 
 ``(num_layers, batch, num_hiddens)`` for a GRU, a pair of such tensors for an LSTM.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +12,15 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mha_course.attention import AdditiveAttention, DotProductAttention
-from mha_course.checks import check_dropout, check_flag, check_lengths, check_size
+from mha_course.checks import (
+    check_choice,
+    check_dropout,
+    check_flag,
+    check_integers,
+    check_module,
+    check_range,
+    check_size,
+)
 from mha_course.masking import attention_mask, clean_padding
 
 HiddenState = Tensor | tuple[Tensor, Tensor]
@@ -67,6 +73,8 @@ class EncoderDecoder(nn.Module):
 
     def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
         super().__init__()
+        check_module("encoder", encoder)
+        check_module("decoder", decoder)
         self.encoder = encoder
         self.decoder = decoder
 
@@ -147,8 +155,8 @@ class Seq2SeqDecoder(Decoder):
     def init_state(
         self, enc_outputs: tuple[Tensor, HiddenState], source_valid_lens: Tensor | None = None
     ) -> list[Any]:
+        check_enc_outputs(enc_outputs, self.rnn)
         _, hidden_state = enc_outputs
-        check_hidden_state(hidden_state, self.rnn)
         return [last_layer(hidden_state), hidden_state]
 
     def forward(self, tokens: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
@@ -200,8 +208,8 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
     def init_state(
         self, enc_outputs: tuple[Tensor, HiddenState], source_valid_lens: Tensor | None = None
     ) -> list[Any]:
+        check_enc_outputs(enc_outputs, self.rnn)
         outputs, hidden_state = enc_outputs
-        check_hidden_state(hidden_state, self.rnn)
         if self.initial_state == "zero":
             hidden_state = zeros_like(hidden_state)
         return [outputs, hidden_state, source_valid_lens]
@@ -232,7 +240,7 @@ def recurrent(
     cell: str, input_size: int, num_hiddens: int, num_layers: int, dropout: float, bidirectional: bool = False
 ) -> nn.GRU | nn.LSTM:
     """Return a batch-first GRU or LSTM; one layer has no place between layers for dropout."""
-    check_choice("cell", cell, tuple(CELLS))
+    check_choice("cell", cell, CELLS)
     check_flag("bidirectional", bidirectional)
     return CELLS[cell](
         input_size, num_hiddens, num_layers, batch_first=True, bidirectional=bidirectional,
@@ -311,15 +319,7 @@ def computed(weights: Tensor | None) -> Tensor:
     return weights
 
 
-def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    """Raise ValueError unless `value` is one of `allowed`."""
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
-
-
-def check_sizes(
-    vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float
-) -> None:
+def check_sizes(vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float) -> None:
     """Raise unless the arguments that encoders and decoders share are sizes and a probability."""
     check_size("vocab_size", vocab_size)
     check_size("embed_size", embed_size)
@@ -331,20 +331,15 @@ def check_sizes(
 def check_tokens(name: str, tokens: Tensor, vocab_size: int) -> None:
     """Raise unless `tokens` are integers ``(batch, steps)`` below `vocab_size`.
 
-    The range is read on a CPU only, since on a GPU the look would stop the queue at every call, and not while
-    compiling.
+    The range is read on a CPU only, since on a GPU the look would stop the queue at every call.
     """
-    if not isinstance(tokens, Tensor):
-        raise TypeError(f"{name} must be a tensor, got {type(tokens).__name__}")
+    check_integers(name, tokens)
     if tokens.dtype not in (torch.int64, torch.int32):
         raise TypeError(f"{name} must be int64 or int32, got {tokens.dtype}")
     if tokens.dim() != 2:
-        raise ValueError(f"{name} must have shape (batch, steps), got {tuple(tokens.shape)}")
-    if torch.compiler.is_compiling():
-        return
-    if tokens.is_cpu and tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < vocab_size:
-        low, high = int(tokens.min()), int(tokens.max())
-        raise ValueError(f"{name} must be in 0..{vocab_size - 1}, got {low}..{high}")
+        raise ValueError(f"{name} must have the shape (batch, steps), got {tuple(tokens.shape)}")
+    if tokens.is_cpu:
+        check_range(name, tokens, vocab_size - 1)
 
 
 def check_target(tokens: Tensor, vocab_size: int, state: list[Any]) -> None:
@@ -361,14 +356,8 @@ def check_target(tokens: Tensor, vocab_size: int, state: list[Any]) -> None:
 
 def check_lens(name: str, lens: Tensor, batch: int, steps: int, device: torch.device) -> None:
     """Raise unless `lens` are integers ``(batch,)`` in 0..`steps`, on the device of what they count."""
-    check_lengths(lens, name)
-    if lens.shape != (batch,):
-        raise ValueError(f"{name} must have shape ({batch},), got {tuple(lens.shape)}")
-    if lens.device != device:
-        raise ValueError(f"{name} must be on {device} like the rest, got {lens.device}")
-    outside = lens[(lens < 0) | (lens > steps)]
-    if outside.numel():
-        raise ValueError(f"{name} must lie from 0 to {steps}, got {int(outside[0])}")
+    check_integers(name, lens, {"(batch,)": (batch,)}, device)
+    check_range(name, lens, steps)
 
 
 def check_attention_fits(attention: nn.Module, num_hiddens: int) -> None:
@@ -381,8 +370,11 @@ def check_attention_fits(attention: nn.Module, num_hiddens: int) -> None:
             raise ValueError(f"attention must take num_hiddens={num_hiddens} features, {name} takes {width}")
 
 
-def check_hidden_state(hidden_state: HiddenState, rnn: nn.GRU | nn.LSTM) -> None:
-    """Raise ValueError unless an encoder's hidden state fits a decoder's recurrent layers."""
+def check_enc_outputs(enc_outputs: tuple[Tensor, HiddenState], rnn: nn.GRU | nn.LSTM) -> None:
+    """Raise unless an encoder's outputs and hidden state fit a decoder's recurrent layers."""
+    if not isinstance(enc_outputs, (tuple, list)) or len(enc_outputs) != 2:
+        raise TypeError(f"enc_outputs must be (outputs, hidden_state), got {type(enc_outputs).__name__}")
+    hidden_state = enc_outputs[1]
     if isinstance(hidden_state, Tensor) == isinstance(rnn, nn.LSTM):
         raise ValueError("cell must be the same in encoder and decoder, got one of each")
     hidden = hidden_state if isinstance(hidden_state, Tensor) else hidden_state[0]

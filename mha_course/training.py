@@ -1,7 +1,5 @@
 """Training with teacher forcing, a loss that skips padding, and clipped gradients."""
 
-from __future__ import annotations
-
 import math
 import os
 import random
@@ -12,7 +10,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mha_course.checks import check_integer, check_size, check_tensor
+from mha_course.checks import (
+    check_device,
+    check_integer,
+    check_integers,
+    check_module,
+    check_number,
+    check_range,
+    check_size,
+    check_tensor,
+)
 from mha_course.corpus import Batch, Pair, Vocabulary, batches
 from mha_course.masking import length_mask
 from mha_course.seq2seq import check_lens
@@ -64,19 +71,14 @@ def masked_loss(logits: Tensor, labels: Tensor, lens: Tensor) -> Tensor:
     """
     check_tensor("logits", logits, ("batch", "steps", "vocab_size"))
     batch, steps, vocab_size = logits.shape
-    if not isinstance(labels, Tensor) or labels.device != logits.device:
-        raise TypeError(f"labels must be a tensor on {logits.device} like logits, got {labels!r:.40}")
-    if labels.shape != (batch, steps):
-        raise ValueError(f"labels must have shape ({batch}, {steps}), got {tuple(labels.shape)}")
-    if labels.dtype != torch.int64:
-        raise TypeError(f"labels must be int64, got {labels.dtype}")
+    check_integers("labels", labels, {"(batch, steps)": (batch, steps)}, logits.device)
     check_lens("lens", lens, batch, steps, logits.device)
     counts = length_mask(lens, steps)  # (batch, steps)
-    try:
-        # Without NO_LABEL a label of -100 would be skipped in silence.
-        total = F.cross_entropy(logits[counts], labels[counts], reduction="sum", ignore_index=NO_LABEL)
-    except IndexError as error:
-        raise ValueError(f"labels must be in 0..{vocab_size - 1}") from error
+    counted = labels[counts].long()
+    if counted.is_cpu:
+        check_range("labels", counted, vocab_size - 1)
+    # Without NO_LABEL a GPU would skip a label of -100 in silence.
+    total = F.cross_entropy(logits[counts], counted, reduction="sum", ignore_index=NO_LABEL)
     return total / counts.sum().clamp(min=1)
 
 
@@ -129,7 +131,7 @@ def fit(
     list of float
         The mean loss of each epoch, in nats a token.
     """
-    check_fit(model, pairs, epochs, learning_rate, clip, seed)
+    check_fit(model, pairs, epochs, learning_rate, clip, seed, device)
     if device is not None:
         model.to(device)
     device = next(model.parameters()).device
@@ -155,22 +157,22 @@ def fit(
 
 
 def check_fit(
-    model: object, pairs: Sequence[Pair], epochs: int, learning_rate: float, clip: float, seed: int
+    model: object, pairs: Sequence[Pair], epochs: int, learning_rate: float, clip: float, seed: int,
+    device: torch.device | str | None,
 ) -> None:
     """Raise unless there is something to train and the numbers are in their ranges."""
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a PyTorch module, got {type(model).__name__}")
+    check_module("model", model)
     if not pairs:
         raise ValueError("pairs must hold at least one pair, got none")
     check_size("epochs", epochs, least=0)
-    check_integer("seed", seed)
-    for name, number in {"learning_rate": learning_rate, "clip": clip}.items():
-        if not isinstance(number, (int, float)):
-            raise TypeError(f"{name} must be a number, got {number!r}")
+    check_number("learning_rate", learning_rate)
     if not 0 <= learning_rate < math.inf:
         raise ValueError(f"learning_rate must be a finite number of at least 0, got {learning_rate}")
+    check_number("clip", clip)
     if not clip > 0:
         raise ValueError(f"clip must be above 0, got {clip}")
+    check_integer("seed", seed)
+    check_device(device)
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:

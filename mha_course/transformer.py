@@ -4,8 +4,6 @@ It trains and translates like any `EncoderDecoder`. Features are normalised befo
 after, so that it trains without warming up the learning rate (Xiong et al., 2020).
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import torch

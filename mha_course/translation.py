@@ -1,7 +1,5 @@
 """Greedy translation, and the attention weights behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple

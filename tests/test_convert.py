@@ -218,7 +218,7 @@ def pruned():
         (
             lambda: to_annotated(ours(SIZES[0], False), MultiHeadedAttention(3, 12)),
             ValueError,
-            "same layers and biases, got linears.0.bias",
+            "same layers and biases, got W_k.bias, W_o.bias",
         ),
         (
             lambda: to_annotated(ours(SIZES[1], True), MultiHeadedAttention(3, 12)),

@@ -324,6 +324,11 @@ def test_an_attention_that_a_loss_does_not_use_has_no_importance():
             ValueError,
             "heads must be in one of",
         ),
+        (
+            lambda: leave_one_out(attention(), lambda: None),
+            TypeError,
+            "what score returns must be a number, got None",
+        ),
         (lambda: prune_heads(3, []), TypeError, "model must be a PyTorch module, got int"),
         (lambda: gradient_importance(attention(), lambda _: 1.0, [0]), ValueError, "loss must return a"),
         (

@@ -109,11 +109,11 @@ def test_a_peak_at_the_end_of_the_sentence_is_a_miss():
 @pytest.mark.parametrize(
     ("weights", "alignment", "message"),
     [
-        (torch.ones(2, 3, 4), ((0,), (0,), (0,)), r"weights\[0\] must have shape .* got \(2, 3, 4\)"),
-        (torch.ones(2, 4), ((0,),), r"weights\[0\] must have one row for each target token, 1, got 2"),
+        (torch.ones(2, 3, 4), ((0,), (0,), (0,)), r"weights\[0\] must have the shape .* got \(2, 3, 4\)"),
+        (torch.ones(2, 4), ((0,),), r"alignments\[0\] must have one entry for each target token, 2, got 1"),
         (torch.ones(1, 4), ((),), "alignments must hold at least one gold position, got none"),
-        (torch.zeros(1, 2), ((2,),), r"weights\[0\] must have a column for gold position 2, got 2 columns"),
-        (torch.zeros(1, 0), ((0,),), r"weights\[0\] must have a column for gold position 0, got 0 columns"),
+        (torch.zeros(1, 2), ((2,),), r"alignments\[0\] must hold source positions from 0 to 1, got 2"),
+        (torch.zeros(1, 0), ((0,),), r"alignments\[0\] must hold source positions from 0 to -1, got 0"),
         (torch.full((1, 2), float("nan")), ((0,),), r"weights\[0\] must be numbers, got NaN"),
     ],
 )
@@ -123,9 +123,11 @@ def test_weights_that_do_not_fit_their_alignment_are_named(weights, alignment, m
 
 
 def test_gold_positions_below_0_weights_without_a_tensor_and_no_sentence_raise():
-    with pytest.raises(ValueError, match=r"^alignments must hold positions of at least 0, got -1"):
+    with pytest.raises(ValueError, match=r"^alignments\[0\] must hold source positions from 0 to 1, got -1"):
         alignment_accuracy([torch.ones(1, 2)], [[(-1,)]])
     with pytest.raises(TypeError, match=r"^weights\[0\] must be a tensor, got list"):
         alignment_accuracy([[[1.0]]], [[(0,)]])
-    with pytest.raises(TypeError, match="must be a string or a sequence of tokens, got None"):
+    with pytest.raises(TypeError, match=r"^prediction must be a string or a sequence of tokens, got None"):
         bleu(None, "a")
+    with pytest.raises(TypeError, match=r"^reference must be a string or a sequence of tokens, got 3"):
+        bleu("a", 3)
