@@ -18,6 +18,7 @@ Attention = MultiHeadAttention | AdditiveAttention | DotProductAttention
 Target = TypeVar("Target", bound=nn.Module)
 Weights = dict[str, Tensor]
 LAYERS = ("W_q", "W_k", "W_v", "W_o")
+SIZES = {"query_size": "W_q", "key_size": "W_k", "value_size": "W_v"}
 TORCH_PROJECTIONS = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
 
 
@@ -55,7 +56,7 @@ def to_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
         Another class; queries of another size than the output; pruned heads.
     """
     check_ours(attention)
-    check_square("nn.MultiheadAttention", {"query_size": attention.W_q}, attention)
+    check_square("nn.MultiheadAttention", ["query_size"], attention)
     has_bias = attention.W_o.bias is not None
     sizes = {"kdim": attention.W_k.in_features, "vdim": attention.W_v.in_features}
     num_hiddens, dropout = attention.W_o.out_features, attention.dropout.p
@@ -88,18 +89,13 @@ def from_d2l(module: nn.Module) -> Attention:
         raise ValueError("module must have met a batch: its lazy layers have no weights yet")
     layers: Any = module
     attention: Attention
+    projections = {size: getattr(module, name, None) for size, name in SIZES.items()}
+    sizes = {size: layer.in_features for size, layer in projections.items() if isinstance(layer, nn.Linear)}
     if all(hasattr(module, name) for name in (*LAYERS, "num_heads", "attention")):
-        has_bias = layers.W_o.bias is not None
-        attention = MultiHeadAttention(
-            layers.W_o.out_features, layers.num_heads, layers.attention.dropout.p, has_bias,
-            query_size=layers.W_q.in_features, key_size=layers.W_k.in_features,
-            value_size=layers.W_v.in_features,
-        )  # fmt: skip
+        dropout, has_bias = layers.attention.dropout.p, layers.W_o.bias is not None
+        attention = MultiHeadAttention(layers.W_o.out_features, layers.num_heads, dropout, has_bias, **sizes)
     elif all(hasattr(module, name) for name in ("W_q", "W_k", "w_v", "dropout")):
-        attention = AdditiveAttention(
-            layers.w_v.in_features, layers.dropout.p,
-            query_size=layers.W_q.in_features, key_size=layers.W_k.in_features,
-        )  # fmt: skip
+        attention = AdditiveAttention(layers.w_v.in_features, layers.dropout.p, **sizes)
     elif hasattr(module, "dropout") and not list(module.parameters()):
         attention = DotProductAttention(layers.dropout.p)
     else:
@@ -153,8 +149,7 @@ def to_annotated(attention: MultiHeadAttention, module: nn.Module) -> nn.Module:
     """
     check_ours(attention)
     layers = annotated_layers(module)
-    sizes = {"query_size": attention.W_q, "key_size": attention.W_k, "value_size": attention.W_v}
-    check_square("the Annotated Transformer's class", sizes, attention)
+    check_square("the Annotated Transformer's class", list(SIZES), attention)
     target: Any = module
     if target.h != attention.num_heads:
         raise ValueError(f"module must have h = {attention.num_heads} heads, got {target.h}")
@@ -200,10 +195,10 @@ def check_ours(attention: object, allowed: tuple[type, ...] = (MultiHeadAttentio
         raise TypeError(f"attention must be {names} of this package, got {type(attention).__name__}")
 
 
-def check_square(target: str, inputs: dict[str, nn.Linear], attention: MultiHeadAttention) -> None:
-    """Raise unless these layers take, and all heads together give, as many features as come out."""
+def check_square(target: str, names: list[str], attention: MultiHeadAttention) -> None:
+    """Raise unless these sizes, and the width of all heads together, are those of the output."""
     num_hiddens = attention.W_o.out_features
-    for name, layer in (inputs | {"the width of all heads": attention.W_o}).items():
-        size = layer.in_features
+    sizes = {name: getattr(attention, SIZES[name]).in_features for name in names}
+    for name, size in (sizes | {"the width of all heads": attention.W_o.in_features}).items():
         if size != num_hiddens:
             raise ValueError(f"attention must have {name} {num_hiddens} for {target}, got {size}")

@@ -121,9 +121,7 @@ class Seq2SeqEncoder(Encoder):
         width = num_hiddens // 2 if bidirectional else num_hiddens
         self.rnn = recurrent(cell, embed_size, width, num_layers, dropout, bidirectional)
 
-    def forward(
-        self, source: Tensor, source_valid_lens: Tensor | None = None
-    ) -> tuple[Tensor, HiddenState]:
+    def forward(self, source: Tensor, source_valid_lens: Tensor | None = None) -> tuple[Tensor, HiddenState]:
         check_tokens("source", source, self.embedding.num_embeddings)
         embedded = self.dropout(self.embedding(source))  # (batch, steps, embed_size)
         # (batch, steps, num_hiddens), and (directions * num_layers, batch, num_hiddens / directions)
@@ -253,15 +251,17 @@ def run_packed(
 ) -> tuple[Tensor, HiddenState]:
     """Run `rnn` over the valid steps of ``inputs (batch, steps, features)`` only.
 
-    Packing refuses empty sequences, so these are read one step far, and what comes out is set to zero.
+    Packing refuses empty sequences, so these are read one step far, and what comes out is set to zero. Where
+    all are empty and there is no step to read, one is added.
     Without padding nothing is packed: that takes a third less time.
     """
     batch, steps, _ = inputs.shape
     if valid_lens is None:
         valid_lens = torch.full((batch,), steps, device=inputs.device)
     check_lens("source_valid_lens", valid_lens, batch, steps, inputs.device)
-    if batch == 0 or steps == 0:
-        return empty_run(rnn, inputs)
+    if steps == 0:
+        outputs, hidden_state = run_packed(rnn, nn.functional.pad(inputs, (0, 0, 0, 1)), valid_lens)
+        return outputs[:, :0], hidden_state
     if bool((valid_lens == steps).all()):
         outputs, hidden_state = rnn(inputs)
         return outputs, hidden_state
@@ -272,15 +272,6 @@ def run_packed(
     outputs, _ = pad_packed_sequence(packed_outputs, batch_first=True, total_length=steps)
     outputs = outputs.masked_fill(is_empty[:, None, None], 0)  # (batch, steps, num_hiddens)
     return outputs, map_state(hidden_state, lambda part: part.masked_fill(is_empty[:, None], 0))
-
-
-def empty_run(rnn: nn.GRU | nn.LSTM, inputs: Tensor) -> tuple[Tensor, HiddenState]:
-    """Return what `rnn` gives for inputs that hold no step at all: zeros."""
-    batch, steps, _ = inputs.shape
-    directions = 2 if rnn.bidirectional else 1
-    outputs = inputs.new_zeros(batch, steps, directions * rnn.hidden_size)
-    part = inputs.new_zeros(directions * rnn.num_layers, batch, rnn.hidden_size)
-    return outputs, (part, part) if isinstance(rnn, nn.LSTM) else part
 
 
 def map_state(hidden_state: HiddenState, function: Callable[[Tensor], Tensor]) -> HiddenState:

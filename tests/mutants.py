@@ -242,7 +242,7 @@ FAULTS = [
     Fault("convert", "mode lost", "return target.train(source.training)", "return target"),
     Fault("convert", "type lost", "dtype=weight.dtype)", ")"),
     Fault("convert", "Annotated Transformer: layers the wrong way round", "zip(LAYERS, linears,", "zip(LAYERS[::-1], linears,"),
-    Fault("convert", "pruned heads carried over", '(inputs | {"the width of all heads": attention.W_o})', "inputs"),
+    Fault("convert", "pruned heads carried over", '(sizes | {"the width of all heads": attention.W_o.in_features})', "sizes"),
     # ---- download ----
     Fault("download", "http without a checksum", 'allowed = ("https",) if', 'allowed = ("https", "http") if'),
     Fault("download", "redirects to anywhere", "            _check_scheme(newurl, self.sha256)", "            pass"),
