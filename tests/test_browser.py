@@ -212,6 +212,30 @@ def test_a_page_is_light_quiet_and_open_to_everyone(browser, address, site, path
     page.close()
 
 
+PARTED = """() => [...document.querySelectorAll(".glued")].filter(node => {
+    const bases = [...node.querySelectorAll(".katex-html > .base")].map(base => base.getBoundingClientRect());
+    return [[node.firstChild, bases[0]], [node.lastChild, bases.at(-1)]].some(([text, base]) => {
+        if (text.nodeType !== Node.TEXT_NODE) return false;
+        const range = document.createRange();
+        range.selectNodeContents(text);
+        const box = range.getBoundingClientRect();
+        return box.top > base.bottom || box.bottom < base.top;
+    });
+}).map(node => node.textContent)"""
+
+
+@pytest.mark.parametrize("code", list(languages()))
+def test_no_comma_or_suffix_is_parted_from_its_formula(browser, site, code):  # noqa: F811
+    page = browser.new_page()
+    page.goto((site / code / "bahdanau-attention.html").as_uri())
+    page.evaluate("document.fonts.ready")
+    assert page.locator(".glued").count() > 20
+    for width in range(320, 460, 10):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert not page.evaluate(PARTED), width
+    page.close()
+
+
 def test_a_page_opened_from_disk_works(browser, site):  # noqa: F811
     page = browser.new_page(viewport=DESK)
     watched = Watched(page)
@@ -286,6 +310,7 @@ def test_code_can_be_copied(browser, address):
     page.goto(f"{address}/vi/{CHAPTER}.html")
     block = page.locator("article .cell > .code").first
     block.hover()
+    assert block.locator(".copy").get_attribute("aria-label") == "Sao chép mã"
     block.locator(".copy").click()
     block.locator("text=Đã sao chép").wait_for()
     assert page.evaluate("navigator.clipboard.readText()").startswith("import math\n")

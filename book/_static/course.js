@@ -10,7 +10,7 @@
   const themeButton = find(".theme-button");
   const showTheme = theme => {
     root.dataset.theme = theme;
-    const label = `${themeButton.dataset.label}: ${themeButton.dataset[theme]}`;
+    const label = themeButton.dataset.label + themeButton.dataset[theme];
     themeButton.setAttribute("aria-label", label);
     themeButton.title = label;
   };
@@ -56,16 +56,14 @@
   });
 
   for (const block of document.querySelectorAll("article div[class*='highlight-']:not(.output)")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "button copy";
-    button.textContent = own.dataset.copy;
+    block.append(find("#copy-button").content.cloneNode(true));
+    const button = block.lastElementChild;
+    const status = find("span", button);
     button.addEventListener("click", async () => {
       await navigator.clipboard.writeText(find("pre", block).textContent);
-      button.textContent = own.dataset.copied;
-      setTimeout(() => { button.textContent = own.dataset.copy; }, 2000);
+      status.textContent = status.dataset.done;
+      setTimeout(() => { status.textContent = ""; }, 2000);
     });
-    block.append(button);
   }
 
   // What scrolls inside itself can be reached by keyboard; what fits is no stop on the way.

@@ -8,62 +8,85 @@
   // One character becomes one character, so that places in the folded text are places in the text.
   const foldCharacter = character => {
     const base = character.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/\p{M}/gu, "");
-    return { "ı": "i", "đ": "d" }[base] ?? (base.length === character.length ? base : character);
+    return { "ı": "i", "đ": "d", "-": " " }[base] ?? (base.length === character.length ? base : character);
   };
   const fold = text => Array.from(text.normalize("NFC"), foldCharacter).join("");
-  const ENDINGS = { en: /(?:ings?|ers?|ed|e?s|ly|ations?|ions?)$/ };
 
-  const passages = window.courseData.flatMap(([address, title, parts]) => parts.map(([anchor, text], position) => ({
-    address: `${address}#${anchor}`, title, position, text: text.normalize("NFC"), folded: fold(text), foldedTitle: fold(title),
+  const passages = window.courseData.flatMap(([address, title, parts]) => parts.map(([anchor, text, heading], place) => ({
+    address: `${address}#${anchor}`, title, heading, text: text.normalize("NFC"), folded: fold(text),
+    foldedTitle: fold(title), foldedHeading: text.startsWith(heading) ? fold(heading) : "", first: place === 0,
   })));
 
+  const NOT_IN_WORD = "(?<![\\p{L}\\p{N}])";
   const escape = text => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const pattern = term => new RegExp(CHINESE.test(term) ? escape(term) : `(?<![\\p{L}\\p{N}])${escape(term)}`, "gu");
+  const anywhere = text => new RegExp(escape(text), "gu");
+  const whole = text => new RegExp(`${NOT_IN_WORD}${escape(text)}(?![\\p{L}\\p{N}])`, "gu");
+  const beginning = text => text.length < 3 ? whole(text) : new RegExp(`${NOT_IN_WORD}${escape(text)}\\p{L}*`, "gu");
+  const count = (pattern, text) => text.match(pattern)?.length ?? 0;
+  const hits = pattern => passages.filter(passage => count(pattern, passage.folded)).length;
 
-  // The term itself, else its stem, else ever shorter beginnings (Turkish suffixes), else its Chinese words.
-  const variants = (term, language) => {
+  // One letter is wrong, missing or too many, or two have changed places.
+  const near = (a, b) => {
+    const longest = Math.max(a.length, b.length);
+    let start = 0;
+    let end = 0;
+    while (start < longest && a[start] === b[start]) start += 1;
+    while (start + end < Math.min(a.length, b.length) && a.at(-1 - end) === b.at(-1 - end)) end += 1;
+    const swapped = a.length === b.length && a[start] === b[start + 1] && a[start + 1] === b[start];
+    return longest - start - end <= (swapped ? 2 : 1);
+  };
+  let vocabulary;
+  const nearest = term => {
+    vocabulary ??= new Set(passages.flatMap(passage => passage.folded.match(/\p{L}{4,}/gu) ?? []));
+    const found = term.length < 4 ? [] : [...vocabulary].filter(word => near(term, word)).map(whole);
+    return found.sort((a, b) => hits(b) - hits(a)).slice(0, 1);
+  };
+
+  // A word as typed, else its stem, else ever shorter beginnings (Turkish suffixes), else a word that is near.
+  const ENDINGS = /(?:ations?|ions?|ings?|ers?|ed|ly|ies|(?<![su])e?s)$/;
+  const patterns = (term, language) => {
     if (CHINESE.test(term)) {
-      const words = [...new Intl.Segmenter("zh", { granularity: "word" }).segment(term)].map(part => part.segment);
-      return [[term], words];
+      const words = [...new Intl.Segmenter("zh", { granularity: "word" }).segment(term)].map(part => anywhere(part.segment));
+      return hits(anywhere(term)) ? [anywhere(term)] : words;
     }
-    const shorter = [];
-    const stem = term.replace(ENDINGS[language] ?? /$^/, "");
-    if (stem.length >= 3 && stem !== term) shorter.push([stem]);
-    const least = Math.max(4, Math.ceil(term.length * .6));
-    if (language === "tr" || language === "en") {
-      for (let length = term.length - 1; length >= least; length -= 1) shorter.push([term.slice(0, length)]);
+    const stem = language === "en" ? term.replace(ENDINGS, "") : term;
+    const tries = [language === "vi" ? whole(term) : beginning(stem.length < 3 ? term : stem), beginning(term)];
+    if (/_.$/.test(term)) tries.push(whole(term.replace("_", "")));  // W_q is set as one sign with an index
+    for (let length = term.length - 1; length >= Math.max(4, term.length * .6) && language !== "vi"; length -= 1) {
+      tries.push(beginning(term.slice(0, length)));
     }
-    return [[term], ...shorter];
+    return [tries.find(hits) ?? nearest(term)[0] ?? whole(term)];
   };
 
-  const score = (passage, terms, typed) => {
-    let total = 0;
-    for (const term of terms) {
-      const inText = passage.folded.match(pattern(term))?.length ?? 0;
-      const inTitle = pattern(term).test(passage.foldedTitle) ? 1 : 0;
-      const inHeading = pattern(term).test(passage.folded.slice(0, 50)) ? 1 : 0;
-      if (!inText) return 0;
-      total += Math.min(inText, 4) + 2 * inTitle + 3 * inHeading;
+  const rated = (passage, terms, phrase, typed) => {
+    let points = 0;
+    let missing = 0;
+    for (const { pattern, rarity } of terms) {
+      const times = Math.min(count(pattern, passage.folded), 4);
+      if (!times) missing += 1;
+      else points += rarity * (times + 3 * (count(pattern, passage.foldedHeading) > 0)
+        + 2 * (count(pattern, passage.folded.slice(0, 40)) > 0) + (passage.first ? 6 : 2) * (count(pattern, passage.foldedTitle) > 0));
     }
+    if (terms.length > 1 && passage.folded.includes(phrase)) points += 8 + 12 * passage.foldedHeading.includes(phrase);
     const text = passage.text.toLowerCase();
-    return total + typed.filter(word => text.includes(word)).length * 2;
+    return { passage, missing, points: points + 2 * typed.filter(word => text.includes(word)).length };
   };
 
+  // Passages that have every word; where none has, those that have the most.
   const search = (query, language) => {
-    const words = query.normalize("NFC").split(/\s+/u).filter(Boolean);
-    const typed = words.map(word => word.toLocaleLowerCase(document.documentElement.lang));
-    if (!words.length) return { terms: [], found: [] };
-    const hits = term => passages.some(passage => pattern(term).test(passage.folded));
-    const terms = words.map(fold).flatMap(term => variants(term, language).find(words => words.every(hits)) ?? [term]);
-    const found = passages.map(passage => ({ passage, points: score(passage, terms, typed) }))
-      .filter(result => result.points > 0)
-      .sort((a, b) => b.points - a.points || a.passage.position - b.passage.position)
-      .slice(0, MOST);
-    return { terms, found };
+    const split = text => text.split(/[\s,;:!?()"“”，。、；：！？（）「」]+/u).filter(Boolean);
+    const typed = split(query.normalize("NFC").toLocaleLowerCase(document.documentElement.lang));
+    const words = split(fold(query));
+    const terms = words.flatMap(term => patterns(term, language))
+      .map(pattern => ({ pattern, rarity: Math.log(1 + passages.length / (1 + hits(pattern))) }));
+    const all = passages.map(passage => rated(passage, terms, words.join(" "), typed));
+    const least = Math.min(...all.map(result => result.missing));
+    const found = all.filter(result => result.missing === least && least < terms.length);
+    return { terms, found: found.sort((a, b) => b.points - a.points).slice(0, MOST) };
   };
 
   const snippet = (passage, terms) => {
-    const places = terms.flatMap(term => [...passage.folded.matchAll(pattern(term))].map(hit => [hit.index, hit.index + term.length]));
+    const places = terms.flatMap(({ pattern }) => [...passage.folded.matchAll(pattern)].map(hit => [hit.index, hit.index + hit[0].length]));
     places.sort((a, b) => a[0] - b[0]);
     const start = Math.max(0, (places[0]?.[0] ?? 0) - SNIPPET);
     const end = Math.min(passage.text.length, start + 3 * SNIPPET);
@@ -94,7 +117,7 @@
       list.replaceChildren(...found.map(({ passage }) => {
         const link = document.createElement("a");
         const title = document.createElement("strong");
-        title.textContent = passage.title;
+        title.textContent = [passage.title, passage.heading].filter((name, place, all) => name && all.indexOf(name) === place).join(" › ");
         link.href = base + passage.address;
         link.append(title, snippet(passage, terms));
         link.addEventListener("click", () => dialog.close());

@@ -7,6 +7,7 @@ One build makes one edition. Everything an edition needs to know of its language
 import zlib
 from pathlib import Path
 
+from docutils.utils.smartquotes import smartchars
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -22,6 +23,8 @@ def configure(app: Sphinx, config: Config) -> None:
     config.html_math_renderer = "course"
     config.html_favicon = None
     config.html_permalinks_icon = "#"
+    config.add_module_names = False
+    smartchars.quotes.setdefault("vi", smartchars.quotes["en"])
     if not config.course_assets:  # a lone build ships its own copy; the editions share one
         config.html_static_path = [str(BOOK / "_static")]
 

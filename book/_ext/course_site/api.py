@@ -46,6 +46,8 @@ def item(lines: list[str]) -> str:
     """One argument, answer or error of a numpydoc section as a list item."""
     name, _, kind = lines[0].partition(" : ")
     said = " ".join(line.strip() for line in lines[1:])
+    if not re.fullmatch(r"[\w*., ]+", name):  # an answer without a name
+        return f"- {as_code(name)}" + (f". {as_code(said)}" if said else "")
     kind = re.sub(r"([*_\\])", r"\\\1", kind) if "`" not in kind else kind
     return f"- ``{name}``" + (f" : {as_code(kind)}" if kind else "") + (f". {as_code(said)}" if said else "")
 

@@ -13,6 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
+from course_site.plain import plain
 from course_site.writer import Box
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,7 @@ class CellRenderer(SphinxRenderer):
         self.environment = environment
         self.cell = ""
         self.headings = 0
+        self.heading = ""
         self.passages: list[list[str]] = []
         self.links: list[tuple] = []
         self.captions_of = {}
@@ -53,8 +55,9 @@ class CellRenderer(SphinxRenderer):
         self._render_tokens(tokens)
         added = [node for branch, length in branches for child in branch[length:] for node in child.findall()]
         blocks = (nodes.title, nodes.paragraph, nodes.literal_block)
-        text = " ".join(node.astext().replace("\n", " ") for node in added if isinstance(node, blocks))
-        self.passages.append([self.cell, text])
+        text = " ".join(plain(node).replace("\n", " ") for node in added if isinstance(node, blocks))
+        self.heading = next((plain(node) for node in added if isinstance(node, nodes.title)), self.heading)
+        self.passages.append([self.cell, text, self.heading])
         for node in added:
             if isinstance(node, nodes.math | nodes.math_block):
                 node["cell"] = self.cell
@@ -75,7 +78,7 @@ class CellRenderer(SphinxRenderer):
 
     def summary(self) -> dict[str, object]:
         """What search and the page's description need of this notebook."""
-        paragraphs = (node.astext().replace("\n", " ") for node in self.document.findall(nodes.paragraph))
+        paragraphs = (plain(node).replace("\n", " ") for node in self.document.findall(nodes.paragraph))
         return {"passages": self.passages, "links": self.links, "description": shorten(next(paragraphs, ""))}
 
     def render_heading(self, token) -> None:
@@ -90,11 +93,8 @@ class CellRenderer(SphinxRenderer):
         super().render_blockquote(token)
         quote = self.current_node.children[-1]
         first = quote.children[0] if quote.children else None
-        if (
-            isinstance(first, nodes.paragraph)
-            and first.children
-            and isinstance(first.children[0], nodes.strong)
-        ):
+        opening = next((part for part in first or [] if part.astext()), None)  # an empty text comes first
+        if isinstance(first, nodes.paragraph) and isinstance(opening, nodes.strong):
             box = Box("", *quote.children, role="note", classes=["note"])
             quote.replace_self(box)
 

@@ -1,6 +1,7 @@
 """Formulas, set by KaTeX while the site is built: a page needs no script and no other host for them."""
 
 import json
+import re
 import shutil
 import subprocess
 from functools import cache
@@ -10,7 +11,11 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from course_site.writer import Box
+
 logger = logging.getLogger(__name__)
+AFTER = re.compile(r"^(?:[^\s\u2e80-\uffef]+|[、。，；：！？）」』》〉]+)")
+BEFORE = re.compile(r"(?:[^\s\u2e80-\uffef]+|[（「『《〈]+)$")
 SERVER = """
 const katex = require(process.argv[1]);
 require("readline").createInterface({input: process.stdin}).on("line", line => {
@@ -73,6 +78,20 @@ def visit(translator, node: nodes.Element, display: bool) -> None:
     raise nodes.SkipNode
 
 
+def glue(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Keep a comma, a bracket or a suffix on the line of the formula that it touches."""
+    for node in list(doctree.findall(nodes.math)):
+        parent, place = node.parent, node.parent.index(node)
+        parts: list[nodes.Node] = [node]
+        for side, pattern in ((place + 1, AFTER), (place - 1, BEFORE)):
+            text = parent[side] if 0 <= side < len(parent) else None
+            if isinstance(text, nodes.Text) and (touching := pattern.search(text)):
+                parts.insert(len(parts) if side > place else 0, nodes.Text(touching[0]))
+                parent[side] = nodes.Text(text[: touching.start()] + text[touching.end() :])
+        if len(parts) > 1:
+            parent[place] = Box("", *parts, tag="span", classes=["glued"])
+
+
 def stop(app: Sphinx, exception: Exception | None) -> None:
     """End the KaTeX process with the build."""
     if katex.cache_info().currsize:
@@ -86,4 +105,5 @@ def setup(app: Sphinx) -> None:
     inline = (lambda translator, node: visit(translator, node, False), None)
     block = (lambda translator, node: visit(translator, node, True), None)
     app.add_html_math_renderer("course", inline, block)
+    app.connect("doctree-resolved", glue)
     app.connect("build-finished", stop)

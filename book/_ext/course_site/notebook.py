@@ -11,6 +11,7 @@ from sphinx.errors import SphinxError
 from course_site.languages import words
 from course_site.markup import CellRenderer
 from course_site.outputs import Picture, output_nodes
+from course_site.plain import plain
 from course_site.writer import Box
 
 
@@ -72,8 +73,8 @@ def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
         box += raw(picture.html(""))
         return box
     paragraphs = renderer.detached(caption)
-    text = " ".join(" ".join(paragraph.astext() for paragraph in paragraphs).split())
-    renderer.passages.append([f"{cell}-caption", text])
+    text = " ".join(" ".join(map(plain, paragraphs)).split())
+    renderer.passages.append([f"{cell}-caption", text, renderer.heading])
     box += raw(picture.html(text))
     box += Box("", *paragraphs, tag="figcaption", ids=[f"{cell}-caption"])
     return box

@@ -20,7 +20,7 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
     stem = page.rpartition("/")[2]
     metadata = app.env.metadata.get(page, {})
     told = notices(app, page)
-    openings = dict(metadata.get("passages", []))
+    openings = {passage[0]: passage[1] for passage in metadata.get("passages", [])}
     context.update(
         w=words(language),
         lang=languages()[language]["html"],

@@ -70,12 +70,12 @@ class StateTable(Directive):
         head = [word["page"], *(languages()[code]["name"] for code in codes)]
         rows = [
             [
-                page_link(environment.docname, stem),
-                *(nodes.Text(cell_text(state_of(code, stem), word)) for code in codes),
+                [page_link(environment.docname, stem)],
+                *(list(map(nodes.Text, cell_lines(state_of(code, stem), word))) for code in codes),
             ]
             for stem in stems
         ]
-        return [table([nodes.Text(text) for text in head], rows)]
+        return [table([[nodes.Text(text)] for text in head], rows)]
 
 
 def page_link(here: str, stem: str) -> addnodes.pending_xref:
@@ -96,28 +96,29 @@ def chapter_order(environment) -> list[str]:
     ]
 
 
-def cell_text(state, word: dict[str, str]) -> str:
-    """A chapter's state in a few words."""
+def cell_lines(state: PageState | None, word: dict[str, str]) -> list[str]:
+    """A chapter's state in a few words, a line for each."""
     if state is None:
-        return word["missing"]
+        return [word["missing"]]
     counts = (
         (word["fresh"], state.fresh),
         (word["older"], state.stale),
         (word["missing"], state.untranslated),
     )
-    return "; ".join(f"{name}: {len(group)}" for name, group in counts if group)
+    return [f"{name}{word['colon']}{len(group)}" for name, group in counts if group]
 
 
-def table(head: list[nodes.Node], rows: list[list[nodes.Node]]) -> nodes.table:
-    """A plain table."""
+def table(head: list[list[nodes.Node]], rows: list[list[list[nodes.Node]]]) -> nodes.table:
+    """A table whose cells have a line or more."""
 
-    def row(contents: list[nodes.Node]) -> nodes.row:
-        return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", content)) for content in contents))
+    def row(cells: list[list[nodes.Node]]) -> nodes.row:
+        lines = [[nodes.paragraph("", "", line) for line in cell] for cell in cells]
+        return nodes.row("", *(nodes.entry("", *cell) for cell in lines))
 
     group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in head), cols=len(head))
     group += nodes.thead("", row(head))
     group += nodes.tbody("", *(row(texts) for texts in rows))
-    return nodes.table("", group)
+    return nodes.table("", group, classes=["state"])
 
 
 def setup(app: Sphinx) -> None:

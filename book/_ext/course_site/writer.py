@@ -44,7 +44,8 @@ class CourseTranslator(HTML5Translator):
 
     def depart_Box(self, node: Box) -> None:
         """Close it."""
-        self.body.append(f"</{node.get('tag', 'div')}>\n")
+        tag = node.get("tag", "div")
+        self.body.append(f"</{tag}>" if tag == "span" else f"</{tag}>\n")
 
     def visit_emphasis(self, node: nodes.Element) -> None:
         """Chinese is stressed by dots, not by slanted characters: the style sheet has to tell them apart."""
