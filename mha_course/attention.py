@@ -1,8 +1,8 @@
 """Attention: scaled dot-product, additive and multi-head.
 
 All three classes are called alike: ``forward`` checks its arguments, hides the padding, projects keys and
-values and attends. ``project`` and ``attend`` are its last two steps, without checks, for a decoder that asks
-the same keys again at every step: it projects them once and attends as often as it likes.
+values and attends. ``project`` and ``attend`` are its last two steps, for a decoder that asks the same keys
+again at every step: it projects them once and attends as often as it likes.
 """
 
 import math
@@ -23,14 +23,34 @@ from mha_course.masking import attention_mask, clean_padding, masked_softmax
 
 
 def split_heads(X: Tensor, num_heads: int) -> Tensor:
-    """Split the features among the heads: (batch, n, num_hiddens) to (batch, num_heads, n, head_dim)."""
+    """Split the features among the heads.
+
+    Parameters
+    ----------
+    X : Tensor, shape (batch, n, num_hiddens)
+    num_heads : int
+        Number of heads; divides num_hiddens.
+
+    Returns
+    -------
+    Tensor, shape (batch, num_heads, n, head_dim), where head_dim is num_hiddens / num_heads
+    """
     batch, n, num_hiddens = X.shape
     X = X.reshape(batch, n, num_heads, num_hiddens // num_heads)  # (batch, n, heads, head_dim)
     return X.transpose(1, 2)  # (batch, heads, n, head_dim)
 
 
 def join_heads(X: Tensor) -> Tensor:
-    """Undo `split_heads`: (batch, num_heads, n, head_dim) to (batch, n, num_hiddens)."""
+    """Undo `split_heads`.
+
+    Parameters
+    ----------
+    X : Tensor, shape (batch, num_heads, n, head_dim)
+
+    Returns
+    -------
+    Tensor, shape (batch, n, num_heads · head_dim)
+    """
     return X.transpose(1, 2).flatten(2)  # (batch, n, hiddens)
 
 
@@ -46,6 +66,11 @@ def transpose_qkv(X: Tensor, num_heads: int) -> Tensor:
     Returns
     -------
     Tensor, shape (batch · num_heads, n, num_hiddens / num_heads)
+
+    Raises
+    ------
+    TypeError, ValueError
+        `X` of another type or shape, or heads that do not divide its features.
     """
     check_tensor("X", X, ("batch", "n", "num_hiddens"))
     check_heads(X.shape[-1], num_heads)
@@ -59,10 +84,16 @@ def transpose_output(X: Tensor, num_heads: int) -> Tensor:
     ----------
     X : Tensor, shape (batch · num_heads, n, head_dim)
     num_heads : int
+        Number of heads; divides the first axis.
 
     Returns
     -------
     Tensor, shape (batch, n, num_heads · head_dim)
+
+    Raises
+    ------
+    TypeError, ValueError
+        `X` of another type or shape, or heads that do not divide its first axis.
     """
     check_tensor("X", X, ("batch · num_heads", "n", "head_dim"))
     check_size("num_heads", num_heads)
@@ -77,20 +108,28 @@ def scaled_dot_product(
 ) -> tuple[Tensor, Tensor | None]:
     r"""Attend with the scores :math:`QK^\top / \sqrt{d}`.
 
-    Without weights PyTorch's fused kernel computes the same and never stores the (queries, keys) matrix.
+    Without weights PyTorch's fused kernels compute the same. At dropout 0 they store no (queries, keys)
+    matrix; with dropout a CPU stores one.
 
     Parameters
     ----------
     queries, keys, values : Tensor, shapes (..., queries, d), (..., keys, d), (..., keys, value_size)
     allowed : Tensor of booleans, broadcastable to (..., queries, keys), or None
+        True where a query may attend; None where all may.
     dropout : float
         Share of the weights set to 0; 0 outside training.
     need_weights : bool
+        Return the weights too.
 
     Returns
     -------
     output : Tensor, shape (..., queries, value_size)
     weights : Tensor, shape (..., queries, keys), before dropout; None unless asked for
+
+    Raises
+    ------
+    TypeError, ValueError
+        `allowed` of another type or shape, where weights are asked for. Nothing else is checked.
 
     References
     ----------
@@ -110,6 +149,15 @@ class DotProductAttention(nn.Module):
     ----------
     dropout : float
         Share of the weights set to 0 in training, from 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A dropout that is no number from 0 to 1.
+
+    References
+    ----------
+    Vaswani et al. (2017), equation 1.
     """
 
     def __init__(self, dropout: float = 0.0) -> None:
@@ -125,8 +173,8 @@ class DotProductAttention(nn.Module):
 
         Parameters
         ----------
-        queries, keys, values : Tensor
-            Shapes (batch, queries, d), (batch, keys, d), (batch, keys, value_size).
+        queries, keys : Tensor, shapes (batch, queries, d), (batch, keys, d)
+        values : Tensor, shape (batch, keys, value_size)
         valid_lens : Tensor of integers, shape (batch,) or (batch, queries), optional
             How many of the first keys may be attended to.
         mask : Tensor of booleans, broadcastable to (batch, queries, keys), optional
@@ -151,13 +199,42 @@ class DotProductAttention(nn.Module):
         return self.attend(queries, *self.project(keys, values), allowed, need_weights)
 
     def project(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Return keys and values as they are: dot products have no projections."""
+        """Return keys and values as they are: dot products have no projections.
+
+        Parameters
+        ----------
+        keys, values : Tensor, shapes (batch, keys, d), (batch, keys, value_size)
+
+        Returns
+        -------
+        keys, values : Tensor, the same
+        """
         return keys, values
 
     def attend(
         self, queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool
     ) -> Tensor | tuple[Tensor, Tensor]:
-        """Attend to what `project` returned, without checks; `allowed` is (batch, queries, keys)."""
+        """Attend to what `project` returned.
+
+        Parameters
+        ----------
+        queries, keys : Tensor, shapes (batch, queries, d), (batch, keys, d)
+        values : Tensor, shape (batch, keys, value_size)
+        allowed : Tensor of booleans with 3 axes, broadcastable to (batch, queries, keys), or None
+            True where a query may attend; None where all may.
+        need_weights : bool
+            Return the weights too.
+
+        Returns
+        -------
+        output : Tensor, shape (batch, queries, value_size)
+        weights : Tensor, shape (batch, queries, keys), before dropout; only if asked for
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in `scaled_dot_product`.
+        """
         dropout = self.dropout.p if self.training else 0.0
         allowed = None if allowed is None else allowed.unsqueeze(1)
         queries, keys, values = (X.unsqueeze(1) for X in (queries, keys, values))  # (batch, 1, n, features)
@@ -176,6 +253,11 @@ class AdditiveAttention(nn.Module):
         Share of the weights set to 0 in training, from 0 to 1.
     query_size, key_size : int, optional
         Features of queries and keys; `num_hiddens` where not given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Sizes below 1, or a dropout that is no number from 0 to 1.
 
     References
     ----------
@@ -202,8 +284,8 @@ class AdditiveAttention(nn.Module):
 
         Parameters
         ----------
-        queries, keys, values : Tensor
-            Shapes (batch, queries, query_size), (batch, keys, key_size), (batch, keys, value_size).
+        queries, keys : Tensor, shapes (batch, queries, query_size), (batch, keys, key_size)
+        values : Tensor, shape (batch, keys, value_size)
         valid_lens, mask, need_weights
             As in `DotProductAttention.forward`.
 
@@ -224,13 +306,43 @@ class AdditiveAttention(nn.Module):
         return self.attend(queries, *self.project(keys, values), allowed, need_weights)
 
     def project(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Project the keys to (batch, keys, num_hiddens); return the values as they are."""
+        """Project the keys, and return the values as they are.
+
+        Parameters
+        ----------
+        keys, values : Tensor, shapes (batch, keys, key_size), (batch, keys, value_size)
+
+        Returns
+        -------
+        keys : Tensor, shape (batch, keys, num_hiddens)
+        values : Tensor, the same
+        """
         return self.W_k(keys), values
 
     def attend(
         self, queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool
     ) -> Tensor | tuple[Tensor, Tensor]:
-        """Attend to what `project` returned, without checks; `allowed` is (batch, queries, keys)."""
+        """Attend to what `project` returned.
+
+        Parameters
+        ----------
+        queries, keys : Tensor, shapes (batch, queries, query_size), (batch, keys, num_hiddens)
+        values : Tensor, shape (batch, keys, value_size)
+        allowed : Tensor of booleans, broadcastable to (batch, queries, keys), or None
+            True where a query may attend; None where all may.
+        need_weights : bool
+            Return the weights too.
+
+        Returns
+        -------
+        output : Tensor, shape (batch, queries, value_size)
+        weights : Tensor, shape (batch, queries, keys), before dropout; only if asked for
+
+        Raises
+        ------
+        TypeError, ValueError
+            `allowed` of another type or shape. Nothing else is checked.
+        """
         queries = self.W_q(queries).unsqueeze(2)  # (batch, queries, 1, hiddens)
         hidden = torch.tanh(queries + keys.unsqueeze(1))  # (batch, queries, keys, hiddens)
         scores = self.w_v(hidden).squeeze(-1)  # (batch, queries, keys)
@@ -254,6 +366,12 @@ class MultiHeadAttention(nn.Module):
         Whether the four projections have biases.
     query_size, key_size, value_size : int, optional
         Features of queries, keys and values; `num_hiddens` where not given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Sizes below 1, heads that do not divide `num_hiddens`, a dropout that is no number from 0 to 1, or
+        more than four arguments by position, as D2L 0.17 gives them: the message says how to write them.
 
     References
     ----------
@@ -281,8 +399,8 @@ class MultiHeadAttention(nn.Module):
 
         Parameters
         ----------
-        queries, keys, values : Tensor
-            Shapes (batch, queries, query_size), (batch, keys, key_size), (batch, keys, value_size).
+        queries, keys : Tensor, shapes (batch, queries, query_size), (batch, keys, key_size)
+        values : Tensor, shape (batch, keys, value_size)
         valid_lens : Tensor of integers, shape (batch,) or (batch, queries), optional
             How many of the first keys may be attended to.
         mask : Tensor of booleans, broadcastable to (batch, heads, queries, keys), optional
@@ -308,13 +426,42 @@ class MultiHeadAttention(nn.Module):
         return self.attend(queries, *self.project(keys, values), allowed, need_weights)
 
     def project(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Project keys and values and split them among the heads: (batch, heads, keys, head_dim) each."""
+        """Project keys and values and split them among the heads.
+
+        Parameters
+        ----------
+        keys, values : Tensor, shapes (batch, keys, key_size), (batch, keys, value_size)
+
+        Returns
+        -------
+        keys, values : Tensor, shape (batch, heads, keys, head_dim) each
+        """
         return split_heads(self.W_k(keys), self.num_heads), split_heads(self.W_v(values), self.num_heads)
 
     def attend(
         self, queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool
     ) -> Tensor | tuple[Tensor, Tensor]:
-        """Attend to what `project` returned, without checks; `allowed` is (batch, heads, queries, keys)."""
+        """Attend to what `project` returned.
+
+        Parameters
+        ----------
+        queries : Tensor, shape (batch, queries, query_size)
+        keys, values : Tensor, shape (batch, heads, keys, head_dim) each
+        allowed : Tensor of booleans, broadcastable to (batch, heads, queries, keys), or None
+            True where a query may attend; None where all may.
+        need_weights : bool
+            Return the weights too.
+
+        Returns
+        -------
+        output : Tensor, shape (batch, queries, num_hiddens)
+        weights : Tensor, shape (batch, heads, queries, keys), before dropout; only if asked for
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in `scaled_dot_product`.
+        """
         queries = split_heads(self.W_q(queries), self.num_heads)  # (batch, heads, queries, head_dim)
         dropout = self.dropout.p if self.training else 0.0
         output, weights = scaled_dot_product(queries, keys, values, allowed, dropout, need_weights)

@@ -25,6 +25,14 @@ TORCH_PROJECTIONS = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
 def from_torch(module: nn.MultiheadAttention) -> MultiHeadAttention:
     """Convert `nn.MultiheadAttention`, with ``kdim`` and ``vdim`` equal or not, with biases or without.
 
+    Parameters
+    ----------
+    module : nn.MultiheadAttention
+
+    Returns
+    -------
+    MultiHeadAttention
+
     Raises
     ------
     TypeError, ValueError
@@ -49,6 +57,14 @@ def from_torch(module: nn.MultiheadAttention) -> MultiHeadAttention:
 
 def to_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
     """Convert to `nn.MultiheadAttention` with ``batch_first=True``.
+
+    Parameters
+    ----------
+    attention : MultiHeadAttention
+
+    Returns
+    -------
+    nn.MultiheadAttention
 
     Raises
     ------
@@ -79,6 +95,14 @@ def to_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
 def from_d2l(module: nn.Module) -> Attention:
     """Convert D2L's `MultiHeadAttention`, `AdditiveAttention` or `DotProductAttention`, of 0.17 or 1.0.
 
+    Parameters
+    ----------
+    module : nn.Module
+
+    Returns
+    -------
+    The class of the same name here
+
     Raises
     ------
     TypeError, ValueError
@@ -104,7 +128,19 @@ def from_d2l(module: nn.Module) -> Attention:
 
 
 def to_d2l(attention: Attention, module: nn.Module) -> nn.Module:
-    """Write weights into `module`, of D2L's class of the same name (0.17 or 1.0, lazy layers included).
+    """Write weights into a module of D2L's class of the same name, 0.17 or 1.0.
+
+    Parameters
+    ----------
+    attention : MultiHeadAttention, AdditiveAttention or DotProductAttention
+        What to read.
+    module : nn.Module
+        What to write to; its lazy layers need not have met a batch.
+
+    Returns
+    -------
+    nn.Module
+        `module`.
 
     Raises
     ------
@@ -127,10 +163,18 @@ def to_d2l(attention: Attention, module: nn.Module) -> nn.Module:
 def from_annotated(module: nn.Module) -> MultiHeadAttention:
     """Convert the Annotated Transformer's `MultiHeadedAttention`: heads ``h`` and four ``linears``.
 
+    Parameters
+    ----------
+    module : nn.Module
+
+    Returns
+    -------
+    MultiHeadAttention
+
     Raises
     ------
-    TypeError
-        Another class.
+    TypeError, ValueError
+        Another class, or sizes that do not fit each other.
     """
     weights = annotated_layers(module).state_dict()
     layers: Any = module
@@ -140,7 +184,19 @@ def from_annotated(module: nn.Module) -> MultiHeadAttention:
 
 
 def to_annotated(attention: MultiHeadAttention, module: nn.Module) -> nn.Module:
-    """Write weights into `module`, of the Annotated Transformer's class `MultiHeadedAttention`.
+    """Write weights into a module of the Annotated Transformer's class `MultiHeadedAttention`.
+
+    Parameters
+    ----------
+    attention : MultiHeadAttention
+        What to read.
+    module : nn.Module
+        What to write to.
+
+    Returns
+    -------
+    nn.Module
+        `module`.
 
     Raises
     ------

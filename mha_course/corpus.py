@@ -64,12 +64,28 @@ class Batch(NamedTuple):
 class Vocabulary:
     """Tokens and their ids: four special tokens, then words, the most frequent first.
 
+    `len(vocabulary)` is the number of tokens, and `token in vocabulary` tells whether one of them is `token`.
+    `vocabulary[token]` is its id, `vocabulary[tokens]` the list of ids of a list of tokens; an unknown token
+    has the id `unk`.
+
     Parameters
     ----------
     token_lists : iterable of sequences of str
         Sentences as tokens.
     min_freq : int
         A token that occurs less often is left out, and reads as ``<unk>``.
+
+    Attributes
+    ----------
+    pad, bos, eos, unk : int
+        Ids of ``<pad>``, ``<bos>``, ``<eos>`` and ``<unk>``: 0, 1, 2 and 3.
+    special : tuple of str
+        These four tokens.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A string where a list of tokens is expected, or `min_freq` below 0.
     """
 
     pad, bos, eos, unk = range(4)
@@ -109,12 +125,20 @@ class Vocabulary:
         return [self._ids.get(token, self.unk) for token in tokens]
 
     def to_tokens(self, ids: Iterable[int] | Tensor) -> list[str]:
-        """Tokens of a list or a 1-D tensor of ids.
+        """Tokens of ids.
+
+        Parameters
+        ----------
+        ids : iterable of int, or Tensor of integers, shape (n,)
+
+        Returns
+        -------
+        list of str
 
         Raises
         ------
-        ValueError
-            An id is negative, or not below the size of the vocabulary.
+        TypeError, ValueError
+            Ids that are no integers, are negative, or are not below the size of the vocabulary.
         """
         try:
             numbers = [operator.index(i) for i in ids]
@@ -147,6 +171,10 @@ def load_corpus(target: str = "fr", split: str = "train") -> list[Pair]:
         ``test`` holds pairs of adjective and noun that no sentence of ``train`` and ``dev`` has;
         ``phrases`` are everyday sentences written by hand, meant to be trained on with ``train``.
 
+    Returns
+    -------
+    list of Pair
+
     Raises
     ------
     ValueError
@@ -169,6 +197,20 @@ def join_tokens(tokens: Sequence[str], language: str) -> str:
 
     Suffixes (``+um``) join the word before them, elided words (``l'``) the word after them,
     punctuation the word before it (French sets a space before ``?`` and ``!``), and Chinese has no spaces.
+
+    Parameters
+    ----------
+    tokens : sequence of str
+    language : {"en", "fr", "tr", "vi", "zh"}
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        Unknown language.
     """
     check_choice("language", language, ("en", *TARGETS))
     text = ("" if language == "zh" else " ").join(tokens)
@@ -198,12 +240,16 @@ def batches(
         Sentences in a batch; the last batch may be smaller.
     seed : int, optional
         With a seed, sentences of similar length share a batch, and the batches come in random order.
-        Without one, the order of ``pairs`` is kept.
+        Without one, the order of `pairs` is kept.
+
+    Returns
+    -------
+    list of Batch
 
     Raises
     ------
-    ValueError
-        ``batch_size`` is below 1.
+    TypeError, ValueError
+        `batch_size` or `seed` that is no integer, or `batch_size` below 1.
     """
     check_size("batch_size", batch_size)
     if seed is not None:

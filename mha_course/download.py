@@ -44,7 +44,7 @@ def download(
     Parameters
     ----------
     url : str
-        Address, ``https`` only unless ``sha256`` is given.
+        Address, ``https`` only unless `sha256` is given.
     folder : str or Path
         Where to put it; made if missing.
     sha256 : str, optional
@@ -65,7 +65,8 @@ def download(
     ValueError
         The address or the checksum is not acceptable, or the bytes are not those of the checksum.
     OSError
-        The server refuses, cannot be reached, or keeps cutting the transfer.
+        The server refuses, cannot be reached, or keeps cutting the transfer, or the file is larger than 200
+        MiB.
     """
     if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
         raise ValueError(f"sha256 must be 64 hexadecimal digits, got {sha256!r}")
@@ -172,13 +173,18 @@ def read_pairs(path: str | Path, *, max_pairs: int | None = None) -> list[Pair]:
     max_pairs : int, optional
         Read only so many, from the beginning.
 
+    Returns
+    -------
+    list of Pair
+
     Raises
     ------
     FileNotFoundError
         No such file.
-    ValueError
+    TypeError, ValueError
         Wrong columns or not UTF-8 text (the message names the line), a damaged archive, one that holds no
-        text file or several, a path outside its folder, or more than `LARGEST` bytes when unpacked.
+        text file or several, a path outside its folder, or more than 200 MiB when unpacked; `max_pairs` that
+        is no integer of at least 0.
     """
     if max_pairs is not None:
         check_size("max_pairs", max_pairs, least=0)

@@ -23,9 +23,9 @@ class Head(NamedTuple):
 
     Attributes
     ----------
-    module
+    module : str
         Name of its `MultiHeadAttention` in the model, as in ``named_modules``; "" for the model itself.
-    number
+    number : int
         Its number there, from 0.
     """
 
@@ -34,7 +34,21 @@ class Head(NamedTuple):
 
 
 def attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
-    """Return every `MultiHeadAttention` in a model by its name; raise where there is none."""
+    """Return every `MultiHeadAttention` in a model by its name.
+
+    Parameters
+    ----------
+    model : nn.Module
+
+    Returns
+    -------
+    dict of str to MultiHeadAttention
+
+    Raises
+    ------
+    TypeError, ValueError
+        No PyTorch module, or one without multi-head attention.
+    """
     check_module("model", model)
     named = {name: module for name, module in model.named_modules() if isinstance(module, MultiHeadAttention)}
     if not named:
@@ -43,18 +57,41 @@ def attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
 
 
 def all_heads(model: nn.Module) -> list[Head]:
-    """Return every head of a model, in the order of its modules."""
+    """Return every head of a model, in the order of its modules.
+
+    Parameters
+    ----------
+    model : nn.Module
+
+    Returns
+    -------
+    list of Head
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `attentions`.
+    """
     return [Head(name, i) for name, module in attentions(model).items() for i in range(module.num_heads)]
 
 
 @contextmanager
 def gated_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
-    """Multiply every head's output by a gate while the context lasts.
+    """Multiply every head's output by a gate inside a ``with`` block.
+
+    Parameters
+    ----------
+    model : nn.Module
 
     Yields
     ------
-    dict of Tensor
-        For each attention module gates of shape (heads,), all 1, with gradients. Writing into them counts.
+    dict of str to Tensor, shape (heads,)
+        The gates of each attention module by its name, all 1, with gradients. Writing into them counts.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `attentions`.
 
     References
     ----------
@@ -78,7 +115,27 @@ def _multiply(gate: Tensor, layer: nn.Module, inputs: tuple[Tensor]) -> Tensor:
 
 @contextmanager
 def masked_heads(model: Model, heads: Iterable[Head]) -> Iterator[Model]:
-    """Let heads contribute nothing while the context lasts. It computes them still, so it saves no time."""
+    """Let heads contribute nothing inside a ``with`` block. They are computed still, so this saves no time.
+
+    Parameters
+    ----------
+    model : nn.Module
+    heads : iterable of Head
+
+    Yields
+    ------
+    nn.Module
+        `model`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `attentions`, or heads that the model does not have.
+
+    References
+    ----------
+    Michel et al. (2019), section 2.3.
+    """
     numbers = by_module(model, heads)
     with gated_heads(model) as gates:
         with torch.no_grad():
@@ -89,13 +146,21 @@ def masked_heads(model: Model, heads: Iterable[Head]) -> Iterator[Model]:
 
 @contextmanager
 def watched_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
-    """Keep where every head looked while the context lasts.
+    """Keep where every head looked inside a ``with`` block.
+
+    Parameters
+    ----------
+    model : nn.Module
 
     Yields
     ------
-    dict of Tensor
-        For each attention module that was called the detached weights of its last call,
-        (batch, heads, queries, keys).
+    dict of str to Tensor, shape (batch, heads, queries, keys)
+        The detached weights of its last call, for each attention module that was called, by its name.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `attentions`.
     """
     weights: dict[str, Tensor] = {}
     watched = attentions(model)
@@ -125,14 +190,19 @@ def leave_one_out(
     ----------
     model : nn.Module
     score : callable
-        Scores the model as it is; more is better.
+        Called without arguments, scores the model as it is and returns a number; more is better.
     without : iterable of Head
         Heads that are masked all the time, as a greedy search needs it; they are not measured.
 
     Returns
     -------
-    dict
-        For each head, score with it minus score without it, in the score's unit.
+    dict of Head to float
+        Score with the head minus score without it, in the score's unit.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `masked_heads`, or a score that is no number.
 
     References
     ----------
@@ -154,21 +224,26 @@ def _score_without(model: nn.Module, score: Callable[[], float], heads: list[Hea
 def gradient_importance(
     model: nn.Module, loss: Callable[[T], Tensor], batches: Iterable[T]
 ) -> dict[Head, float]:
-    """Measure each head by how much a small change of its gate would change the loss.
+    r"""Measure each head by how much a small change of its gate would change the loss.
 
     Parameters
     ----------
     model : nn.Module
         Its parameters' gradients are left as they are.
     loss : callable
-        Gives a batch's loss, a scalar.
+        Called with a batch, returns its loss, a scalar Tensor.
     batches : iterable
         At least one; the smaller they are, the less do changes of different sign cancel.
 
     Returns
     -------
-    dict
-        For each head, the mean over the batches of \\|d loss / d gate\\|.
+    dict of Head to float
+        The mean over the batches of :math:`|\partial\,\text{loss} / \partial\,\text{gate}|`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `attentions`; a loss that is no scalar Tensor or does not depend on the heads; no batch.
 
     References
     ----------
@@ -193,13 +268,24 @@ def gradient_importance(
 def prune_heads(model: Model, heads: Iterable[Head]) -> Model:
     """Return a copy of a model without some heads, whose weights are cut out.
 
-    It computes what `masked_heads` gives, with fewer parameters and operations. At least one head stays in
-    each attention module.
+    It computes what `masked_heads` gives, with fewer parameters and operations.
+
+    Parameters
+    ----------
+    model : nn.Module
+        It stays as it is.
+    heads : iterable of Head
+        At least one head must stay in each attention module.
+
+    Returns
+    -------
+    nn.Module
+        The copy, of the same class.
 
     Raises
     ------
     TypeError, ValueError
-        Heads that the model does not have, or all heads of a module.
+        As in `masked_heads`, or all heads of a module.
     """
     numbers = by_module(model, heads)
     pruned = copy.deepcopy(model)
@@ -245,12 +331,33 @@ def by_module(model: nn.Module, heads: Iterable[Head]) -> dict[str, list[int]]:
 
 
 def count_parameters(model: nn.Module) -> int:
-    """Return how many numbers a model learns."""
+    """Return how many numbers a model learns.
+
+    Parameters
+    ----------
+    model : nn.Module
+
+    Returns
+    -------
+    int
+    """
     return sum(parameter.numel() for parameter in model.parameters())
 
 
 def count_flops(function: Callable[..., Any], *arguments: Any, **options: Any) -> int:
-    """Return the floating-point operations of all matrix products in one call; two for a multiply-add."""
+    """Return the floating-point operations of all matrix products in one call.
+
+    Parameters
+    ----------
+    function : callable
+    *arguments, **options
+        What it is called with.
+
+    Returns
+    -------
+    int
+        A multiplication and an addition count as two.
+    """
     # Only the plain kernel is made of products that can be counted on every device.
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
         function(*arguments, **options)

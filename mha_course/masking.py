@@ -38,9 +38,21 @@ def length_mask(valid_lens: Tensor, max_len: int) -> Tensor:
 def causal_mask(n: int, device: torch.device | str | None = None) -> Tensor:
     """Let each of `n` positions attend to itself and to those before it.
 
+    Parameters
+    ----------
+    n : int
+        Number of positions.
+    device : torch.device or str, optional
+        Where to make the mask; the CPU by default.
+
     Returns
     -------
     Tensor of booleans, shape (n, n): (queries, keys)
+
+    Raises
+    ------
+    TypeError, ValueError
+        An `n` that is no integer of at least 0.
     """
     check_size("n", n, least=0)
     return torch.ones(n, n, dtype=torch.bool, device=device).tril()
@@ -65,6 +77,11 @@ def attention_mask(
     Returns
     -------
     Tensor of booleans with as many axes as `shape` and broadcastable to it, or None where all is allowed
+
+    Raises
+    ------
+    TypeError, ValueError
+        Lengths or a mask of another type, shape or device, or lengths above the number of keys.
     """
     if mask is not None:
         check_mask(mask, shape, device)
@@ -91,14 +108,13 @@ def clean_padding(keys: Tensor, values: Tensor, allowed: Tensor | None) -> tuple
 
     Parameters
     ----------
-    keys, values : Tensor, shapes (batch, keys, key_size) and (batch, keys, value_size)
+    keys, values : Tensor, shapes (batch, keys, key_size), (batch, keys, value_size)
     allowed : Tensor of booleans or None
         From `attention_mask`: (batch, queries, keys) or (batch, heads, queries, keys); axes may be 1.
 
     Returns
     -------
-    tuple of Tensor
-        Keys and values of the same shapes; what was given is left as it is.
+    keys, values : Tensor, of the same shapes; what was given is left as it is
     """
     if allowed is None:
         return keys, values
@@ -122,6 +138,11 @@ def masked_softmax(scores: Tensor, valid_lens: Tensor | None = None, mask: Tenso
     Returns
     -------
     Tensor like `scores`; rows sum to 1, or to 0 where nothing is allowed
+
+    Raises
+    ------
+    TypeError, ValueError
+        Scores that are no floating-point numbers; lengths or a mask as in `attention_mask`.
     """
     check_tensor("scores", scores)
     allowed = attention_mask(valid_lens, mask, tuple(scores.shape), scores.device)

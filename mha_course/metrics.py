@@ -24,17 +24,18 @@ def ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def bleu(prediction: Tokens, reference: Tokens, k: int = 2) -> float:
-    """Return the BLEU of one sentence, with runs of up to `k` tokens.
+    r"""Return the BLEU of one sentence, with runs of up to `k` tokens.
 
-    exp(min(0, 1 − |reference| / |prediction|)) · ∏ p_n^(1/2ⁿ), where p_n is the share of the prediction's
-    runs of n tokens that the reference has too. n stops at the prediction's length, so that a prediction
-    equal to its reference scores 1 however short; an empty prediction scores 0.
+    It is :math:`\exp(\min(0, 1 - |r| / |p|)) \prod_{n=1}^{k} p_n^{1/2^n}` for a prediction of :math:`|p|`
+    tokens and a reference of :math:`|r|`, where :math:`p_n` is the share of the prediction's runs of n tokens
+    that the reference has too. n stops at the prediction's length, so that a prediction equal to its
+    reference scores 1 however short; an empty prediction scores 0.
 
     Parameters
     ----------
-    prediction, reference
-        Strings (split at white space) or sequences of tokens. The reference must not be empty.
-    k
+    prediction, reference : str or sequence of str
+        Tokens; a string is split at white space. The reference must not be empty.
+    k : int
         The longest run that counts, at least 1.
 
     Returns
@@ -42,9 +43,14 @@ def bleu(prediction: Tokens, reference: Tokens, k: int = 2) -> float:
     float
         From 0 to 1.
 
-    Notes
-    -----
-    Source: Papineni et al., 2002; the weights 1/2ⁿ are those of D2L, where Papineni has 1/k.
+    Raises
+    ------
+    TypeError, ValueError
+        Neither strings nor sequences, an empty reference, or `k` below 1.
+
+    References
+    ----------
+    Papineni et al. (2002); the weights 1/2ⁿ are those of D2L, where Papineni has 1/k.
     """
     check_size("k", k)
     predicted, expected = tokens_of(prediction, "prediction"), tokens_of(reference, "reference")
@@ -60,7 +66,23 @@ def bleu(prediction: Tokens, reference: Tokens, k: int = 2) -> float:
 
 
 def exact_match(predictions: Sequence[Tokens], references: Sequence[Tokens]) -> float:
-    """Return the share of predictions that equal their reference token by token, from 0 to 1."""
+    """Return the share of predictions that equal their reference token by token.
+
+    Parameters
+    ----------
+    predictions, references : sequence of sentences
+        As many of one as of the other, each a string, split at white space, or a sequence of tokens.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A string in place of several sentences, no sentence, or not as many predictions as references.
+    """
     check_pairs("predictions", predictions, "references", references)
     matches = (tokens_of(p) == tokens_of(r) for p, r in zip(predictions, references, strict=True))
     return sum(matches) / len(references)
@@ -71,10 +93,10 @@ def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[
 
     Parameters
     ----------
-    weights
-        For each sentence ``(steps, source positions)``, as `forced_weights` returns: one row for each target
-        token. Columns after the source's tokens (``<eos>``) may be there; a peak in them is a miss.
-    alignments
+    weights : sequence of Tensor, shape (steps, source positions)
+        One for each sentence, as `forced_weights` returns, with one row for each target token. Columns after
+        the source's tokens (``<eos>``) may be there; a peak in them is a miss.
+    alignments : sequence of alignments, as `Pair.alignment`
         For each sentence and target token the gold source positions, counted from 0; none where the token
         has no counterpart, and then it does not count.
 
@@ -82,6 +104,11 @@ def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[
     -------
     float
         From 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Weights that are no numbers or do not fit the alignments, or no gold position at all.
     """
     check_pairs("weights", weights, "alignments", alignments)
     hits = []

@@ -1,7 +1,8 @@
 """Pictures of attention weights, in colours that colour-blind readers can tell apart.
 
 Every function that draws returns its Axes. Figures are white and at most 5.5 inches wide: a phone shows that
-at nine tenths, so that letters of 10 points stay legible.
+at nine tenths, so that letters of 10 points stay legible. `QUERY`, `KEY`, `VALUE` and `OUTPUT` are the
+course's colours of the four.
 """
 
 import warnings
@@ -48,10 +49,19 @@ class Diagram:
 def diagram(name: str) -> Diagram:
     """Return one of the package's drawings, to be the last line of a cell.
 
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Diagram
+        What a notebook shows as a picture; its attribute `svg` is the source.
+
     Raises
     ------
     ValueError
-        If there is no drawing of that name; the message lists those there are.
+        There is no drawing of that name; the message lists those there are.
     """
     folder = resources.files("mha_course").joinpath("data", "diagrams")
     names = sorted(file.name.removesuffix(".svg") for file in folder.iterdir() if file.name.endswith(".svg"))
@@ -67,22 +77,24 @@ def show_heatmaps(
 
     Parameters
     ----------
-    matrices
-        ``(rows, columns, queries, keys)``; ``(columns, queries, keys)`` makes one row, ``(queries, keys)``
-        one picture.
-    xlabel, ylabel
+    matrices : Tensor, shape (rows, columns, queries, keys), (columns, queries, keys) or (queries, keys)
+    xlabel, ylabel : str
         Below the last row, beside the first column.
-    titles
+    titles : sequence of str, optional
         One for each column.
-    figsize
-        Inches; by default by the number of pictures, at most 5.5 wide.
-    cmap
+    figsize : tuple of float, optional
+        Width and height in inches; by default by the number of pictures, at most 5.5 wide.
+    cmap : str
         A colour map of matplotlib.
 
     Returns
     -------
-    numpy.ndarray of Axes
-        ``(rows, columns)``.
+    numpy.ndarray of Axes, shape (rows, columns)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Matrices of another type or shape, empty or not finite, or not as many titles as columns.
     """
     grid = check_matrices("matrices", matrices, (2, 3, 4))
     grid = grid.reshape((1,) * (4 - grid.dim()) + tuple(grid.shape))  # (rows, columns, queries, keys)
@@ -110,17 +122,20 @@ def show_heads(
 
     Parameters
     ----------
-    weights
-        ``(heads, queries, keys)``.
-    queries, keys
-        Tokens that label the rows and the columns; numbers where not given.
-    titles
+    weights : Tensor, shape (heads, queries, keys)
+    queries, keys : str or sequence of str, optional
+        Tokens that label the rows and the columns; a string is split at white space. By default numbers.
+    titles : sequence of str, optional
         One for each head; "0", "1", … by default.
 
     Returns
     -------
-    numpy.ndarray of Axes
-        ``(heads,)``.
+    numpy.ndarray of Axes, shape (heads,)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Weights of another type or shape, empty or not finite, or not as many labels as places.
     """
     weights = check_matrices("weights", weights, (3,))
     heads, rows, columns = weights.shape
@@ -151,18 +166,24 @@ def show_alignment(
 
     Parameters
     ----------
-    weights
-        ``(target tokens, source positions)``, as in `Translation.weights`.
-    source, target
-        Tokens. Where the weights have one position more than the source, it is labelled ``<eos>``.
-    alignment
+    weights : Tensor, shape (target tokens, source positions)
+        As in `Translation.weights`.
+    source, target : str or sequence of str
+        Tokens; a string is split at white space. Where the weights have one position more than the source, it
+        is labelled ``<eos>``.
+    alignment : sequence of sequences of int, optional
         For each target token its gold source positions, counted from 0, as in `Pair.alignment`.
-    ax
+    ax : Axes, optional
         Where to draw; a new figure by default.
 
     Returns
     -------
     Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        Weights of another type or shape, empty or not finite; tokens or an alignment that do not fit them.
     """
     weights = check_matrices("weights", weights, (2,))
     rows, columns = weights.shape
@@ -217,9 +238,17 @@ def use_font_for(ticks: Iterable[Any]) -> None:
 
 
 def font_family(text: str) -> list[str] | None:
-    """Return the families that show `text`: None where the usual one does, else it and one with the rest.
+    """Return the fonts in which matplotlib can write a text.
 
-    Warns which characters no known font on this machine has.
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of str or None
+        The usual font and one with the characters that it lacks; None where it lacks none, or none was found:
+        a warning then says which characters no known font on this machine has.
     """
     usual = font_manager.findfont(font_manager.FontProperties())
     missing = lacking(usual, text)

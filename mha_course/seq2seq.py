@@ -1,7 +1,7 @@
 """Encoder and decoder networks: one context vector, or attention over the encoder's outputs.
 
 Tensors are batch first. A hidden state is what PyTorch's recurrent layers take and give: a tensor
-``(num_layers, batch, num_hiddens)`` for a GRU, a pair of such tensors for an LSTM.
+(num_layers, batch, num_hiddens) for a GRU, a pair of such tensors for an LSTM.
 """
 
 from collections.abc import Callable
@@ -29,29 +29,61 @@ INITIAL_STATES = ("last", "zero")
 
 
 class Encoder(nn.Module):
-    """Interface: read a source sentence.
-
-    ``forward(source, source_valid_lens)`` takes tokens ``(batch, steps)`` and lengths ``(batch,)``, and
-    returns what the decoder's ``init_state`` expects.
-    """
+    """Interface: read a source sentence."""
 
     def forward(self, source: Tensor, source_valid_lens: Tensor | None = None) -> Any:
+        """Encode.
+
+        Parameters
+        ----------
+        source : Tensor of integers, shape (batch, steps)
+            Token ids.
+        source_valid_lens : Tensor of integers, shape (batch,), optional
+            Tokens in each row; the rest is padding.
+
+        Returns
+        -------
+        What the decoder's `init_state` expects
+        """
         raise NotImplementedError
 
 
 class Decoder(nn.Module):
     """Interface: write a target sentence, one step or many at a time.
 
-    ``init_state`` turns the encoder's outputs into the state before the first step.
-    ``forward(tokens, state)`` takes tokens ``(batch, steps)``, and returns logits
-    ``(batch, steps, vocab_size)`` and the state after the last step, so that step by step gives the same as
-    all steps at once.
+    Step by step gives the same as all steps at once.
     """
 
     def init_state(self, enc_outputs: Any, source_valid_lens: Tensor | None = None) -> Any:
+        """Return the state before the first step.
+
+        Parameters
+        ----------
+        enc_outputs : what the encoder's `forward` returns
+        source_valid_lens : Tensor of integers, shape (batch,), optional
+            Tokens in each row of the source.
+
+        Returns
+        -------
+        What `forward` takes as `state`
+        """
         raise NotImplementedError
 
     def forward(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """Read the next tokens.
+
+        Parameters
+        ----------
+        tokens : Tensor of integers, shape (batch, steps)
+            Ids of target tokens; ``<bos>`` is the first of a sentence.
+        state : what `init_state` or the call before returned
+
+        Returns
+        -------
+        logits : Tensor, shape (batch, steps, vocab_size)
+            Scores of the token after each step.
+        state : the state after the last step
+        """
         raise NotImplementedError
 
 
@@ -60,15 +92,22 @@ class AttentionDecoder(Decoder):
 
     @property
     def attention_weights(self) -> Tensor:
-        """Detached weights of the last forward pass, ``(batch, ..., target steps, source steps)``."""
+        """Detached weights of the last forward pass, (batch, ..., target steps, source steps)."""
         raise NotImplementedError
 
 
 class EncoderDecoder(nn.Module):
     """An encoder and a decoder, joined for training.
 
-    ``forward(source, target, source_valid_lens)`` returns the decoder's logits
-    ``(batch, target steps, vocab_size)`` and its last state.
+    Parameters
+    ----------
+    encoder : Encoder
+    decoder : Decoder
+
+    Raises
+    ------
+    TypeError
+        One of them is no PyTorch module.
     """
 
     def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
@@ -81,6 +120,20 @@ class EncoderDecoder(nn.Module):
     def forward(
         self, source: Tensor, target: Tensor, source_valid_lens: Tensor | None = None
     ) -> tuple[Tensor, Any]:
+        """Encode the source and decode the whole target at once.
+
+        Parameters
+        ----------
+        source, source_valid_lens
+            As in `Encoder.forward`.
+        target : Tensor of integers, shape (batch, target steps)
+            The decoder's input, from ``<bos>`` on.
+
+        Returns
+        -------
+        logits : Tensor, shape (batch, target steps, vocab_size)
+        state : the decoder's state after the last step
+        """
         enc_outputs = self.encoder(source, source_valid_lens)
         state = self.decoder.init_state(enc_outputs, source_valid_lens)
         logits, state = self.decoder(target, state)
@@ -92,20 +145,24 @@ class Seq2SeqEncoder(Encoder):
 
     Parameters
     ----------
-    vocab_size, embed_size, num_hiddens, num_layers
+    vocab_size, embed_size, num_hiddens, num_layers : int
         Sizes. The outputs have `num_hiddens` features whatever the direction: a bidirectional encoder
         gives one half to each direction, so `num_hiddens` must be even.
-    dropout
+    dropout : float
         Dropout of the embedding and between layers, from 0 to 1.
-    bidirectional
+    bidirectional : bool
         Also read from the sentence's end to its start.
-    cell
-        "gru" or "lstm".
+    cell : {"gru", "lstm"}
 
-    Notes
-    -----
-    ``forward`` returns the outputs ``(batch, steps, num_hiddens)``, zero after each valid length, and the
-    hidden state after the last valid token. Source: Cho et al., 2014; bidirectional: Bahdanau et al., 2015.
+    Raises
+    ------
+    TypeError, ValueError
+        Sizes below 1, an odd `num_hiddens` for two directions, a dropout that is no number from 0 to 1, or an
+        unknown cell.
+
+    References
+    ----------
+    Cho et al. (2014); bidirectional: Bahdanau et al. (2015).
     """
 
     def __init__(
@@ -122,6 +179,26 @@ class Seq2SeqEncoder(Encoder):
         self.rnn = recurrent(cell, embed_size, width, num_layers, dropout, bidirectional)
 
     def forward(self, source: Tensor, source_valid_lens: Tensor | None = None) -> tuple[Tensor, HiddenState]:
+        """Encode.
+
+        Parameters
+        ----------
+        source, source_valid_lens
+            As in `Encoder.forward`.
+
+        Returns
+        -------
+        outputs : Tensor, shape (batch, steps, num_hiddens)
+            0 after each valid length.
+        hidden_state : Tensor, shape (num_layers, batch, num_hiddens), or a pair of them for an LSTM
+            After the last valid token.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Tokens or lengths of another type or shape, ids that the vocabulary does not have, or lengths
+            above the number of steps.
+        """
         check_tokens("source", source, self.embedding.num_embeddings)
         embedded = self.dropout(self.embedding(source))  # (batch, steps, embed_size)
         # (batch, steps, num_hiddens), and (directions * num_layers, batch, num_hiddens / directions)
@@ -134,9 +211,21 @@ class Seq2SeqEncoder(Encoder):
 class Seq2SeqDecoder(Decoder):
     """A recurrent decoder that sees the source through one vector, the encoder's last hidden state.
 
-    The state is ``[context, hidden_state]`` with context ``(batch, num_hiddens)``, which is concatenated with
-    the embedding of every token. Parameters as in `Seq2SeqEncoder`, whose `num_hiddens`, `num_layers` and
-    `cell` must be the same. Source: Cho et al., 2014.
+    The vector is concatenated with the embedding of every token.
+
+    Parameters
+    ----------
+    vocab_size, embed_size, num_hiddens, num_layers, dropout, cell
+        As in `Seq2SeqEncoder`; `num_hiddens`, `num_layers` and `cell` must be the same there.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Sizes below 1, a dropout that is no number from 0 to 1, or an unknown cell.
+
+    References
+    ----------
+    Cho et al. (2014).
     """
 
     def __init__(
@@ -153,11 +242,47 @@ class Seq2SeqDecoder(Decoder):
     def init_state(
         self, enc_outputs: tuple[Tensor, HiddenState], source_valid_lens: Tensor | None = None
     ) -> list[Any]:
+        """Start from the encoder's last hidden state.
+
+        Parameters
+        ----------
+        enc_outputs : tuple of outputs and hidden state
+            As `Seq2SeqEncoder.forward` returns.
+        source_valid_lens : Tensor of integers, shape (batch,), optional
+            Not used.
+
+        Returns
+        -------
+        list of context and hidden state
+            The context, (batch, num_hiddens), is the last layer's hidden state.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Another encoder's outputs, or another cell, number of layers or size.
+        """
         check_enc_outputs(enc_outputs, self.rnn)
         _, hidden_state = enc_outputs
         return [last_layer(hidden_state), hidden_state]
 
     def forward(self, tokens: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
+        """Read the next tokens.
+
+        Parameters
+        ----------
+        tokens, state
+            As in `Decoder.forward`.
+
+        Returns
+        -------
+        logits : Tensor, shape (batch, steps, vocab_size)
+        state : list of context and hidden state
+
+        Raises
+        ------
+        TypeError, ValueError
+            Tokens of another type or shape or none, ids that the vocabulary does not have, or another state.
+        """
         check_target(tokens, self.embedding.num_embeddings, state)
         context, hidden_state = state
         embedded = self.dropout(self.embedding(tokens))  # (batch, steps, embed_size)
@@ -169,21 +294,27 @@ class Seq2SeqDecoder(Decoder):
 class Seq2SeqAttentionDecoder(AttentionDecoder):
     """A recurrent decoder that looks at all the encoder's outputs before every step.
 
+    The query of a step is the last layer's hidden state of the step before.
+
     Parameters
     ----------
     vocab_size, embed_size, num_hiddens, num_layers, dropout, cell
         As in `Seq2SeqEncoder`; `num_hiddens`, `num_layers` and `cell` must be the same there.
-    attention
-        An `AdditiveAttention` by default, or a `DotProductAttention`. The keys are projected once a call, not
-        once a step.
-    initial_state
+    attention : AdditiveAttention or DotProductAttention, optional
+        Additive by default. The keys are projected once a call, not once a step.
+    initial_state : {"last", "zero"}
         "last": start from the encoder's last hidden state; "zero": start from zeros, so that attention is
         the only way from source to target.
 
-    Notes
-    -----
-    The state is ``[enc_outputs, hidden_state, source_valid_lens]``. The query of a step is the last layer's
-    hidden state of the step before. Source: Bahdanau et al., 2015.
+    Raises
+    ------
+    TypeError, ValueError
+        Sizes below 1, a dropout that is no number from 0 to 1, an unknown cell or initial state, or an
+        attention for queries or keys of another size.
+
+    References
+    ----------
+    Bahdanau et al. (2015).
     """
 
     def __init__(
@@ -206,6 +337,24 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
     def init_state(
         self, enc_outputs: tuple[Tensor, HiddenState], source_valid_lens: Tensor | None = None
     ) -> list[Any]:
+        """Keep all the encoder's outputs, and start as `initial_state` says.
+
+        Parameters
+        ----------
+        enc_outputs : tuple of outputs and hidden state
+            As `Seq2SeqEncoder.forward` returns.
+        source_valid_lens : Tensor of integers, shape (batch,), optional
+            Tokens in each row of the source; no weight falls on the rest.
+
+        Returns
+        -------
+        list of outputs, hidden state and `source_valid_lens`
+
+        Raises
+        ------
+        TypeError, ValueError
+            Another encoder's outputs, or another cell, number of layers or size.
+        """
         check_enc_outputs(enc_outputs, self.rnn)
         outputs, hidden_state = enc_outputs
         if self.initial_state == "zero":
@@ -213,6 +362,23 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         return [outputs, hidden_state, source_valid_lens]
 
     def forward(self, tokens: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
+        """Read the next tokens, and look at the source before each.
+
+        Parameters
+        ----------
+        tokens, state
+            As in `Decoder.forward`.
+
+        Returns
+        -------
+        logits : Tensor, shape (batch, steps, vocab_size)
+        state : list of outputs, hidden state and `source_valid_lens`
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in `Seq2SeqDecoder.forward`; lengths of another type, shape or range.
+        """
         check_target(tokens, self.embedding.num_embeddings, state)
         enc_outputs, hidden_state, source_valid_lens = state
         allowed = source_mask(source_valid_lens, enc_outputs)  # (batch, 1, source steps)
@@ -231,6 +397,13 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
 
     @property
     def attention_weights(self) -> Tensor:
+        """Detached weights of the last forward pass, (batch, target steps, source steps).
+
+        Raises
+        ------
+        RuntimeError
+            There was no forward pass yet.
+        """
         return computed(self._attention_weights)
 
 

@@ -31,6 +31,15 @@ def seed_everything(seed: int) -> None:
     """Seed Python and PyTorch, and choose the GPU settings under which results repeat.
 
     Draw random numbers on the CPU and move them: a GPU's generator gives others.
+
+    Parameters
+    ----------
+    seed : int
+
+    Raises
+    ------
+    TypeError
+        A seed that is no integer.
     """
     check_integer("seed", seed)
     random.seed(seed)
@@ -43,7 +52,12 @@ def seed_everything(seed: int) -> None:
 
 
 def try_gpu() -> torch.device:
-    """Return the first GPU, or the CPU where there is none."""
+    """Return the first GPU, or the CPU where there is none.
+
+    Returns
+    -------
+    torch.device
+    """
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
@@ -52,12 +66,11 @@ def masked_loss(logits: Tensor, labels: Tensor, lens: Tensor) -> Tensor:
 
     Parameters
     ----------
-    logits
-        ``(batch, steps, vocab_size)``. What they hold after the valid length does not matter, even NaN.
-    labels
-        ``(batch, steps)``, integers.
-    lens
-        ``(batch,)``, integers: how many labels of each row count.
+    logits : Tensor, shape (batch, steps, vocab_size)
+        What they hold after the valid length does not matter, even NaN.
+    labels : Tensor of integers, shape (batch, steps)
+    lens : Tensor of integers, shape (batch,)
+        How many labels of each row count.
 
     Returns
     -------
@@ -66,8 +79,8 @@ def masked_loss(logits: Tensor, labels: Tensor, lens: Tensor) -> Tensor:
 
     Raises
     ------
-    ValueError, TypeError
-        If shapes or types do not fit, or a label that counts is no class.
+    TypeError, ValueError
+        Shapes or types that do not fit, or a label that counts and is no class.
     """
     check_tensor("logits", logits, ("batch", "steps", "vocab_size"))
     batch, steps, vocab_size = logits.shape
@@ -83,7 +96,18 @@ def masked_loss(logits: Tensor, labels: Tensor, lens: Tensor) -> Tensor:
 
 
 def shift_right(target: Tensor, bos: int) -> Tensor:
-    """Return the decoder's input for teacher forcing: ``<bos>``, then all but the last target token."""
+    """Return the decoder's input for teacher forcing: ``<bos>``, then all but the last target token.
+
+    Parameters
+    ----------
+    target : Tensor of integers, shape (batch, steps)
+    bos : int
+        The id of ``<bos>``.
+
+    Returns
+    -------
+    Tensor of integers, shape (batch, steps)
+    """
     first = target.new_full((target.shape[0], 1), bos)
     return torch.cat((first, target[:, :-1]), dim=1)  # (batch, steps)
 
@@ -111,25 +135,35 @@ def fit(
 
     Parameters
     ----------
-    model
+    model : nn.Module
         Called as ``model(source, target_input, source_lens)``; returns ``(logits, state)``.
-    pairs
-        What `load_corpus` returns.
-    epochs, learning_rate, batch_size
-        Passes over the pairs, Adam's step size, pairs in a step.
-    clip
-        Gradients longer than this are scaled down to it.
-    seed
+    pairs : sequence of Pair
+        As `load_corpus` returns.
+    source_vocabulary, target_vocabulary : Vocabulary
+    epochs : int
+        Passes over the pairs.
+    learning_rate : float
+        Adam's step size.
+    batch_size : int
+        Pairs in a step.
+    clip : float
+        Greatest L2 norm of all gradients together; above it all are scaled down by one factor.
+    seed : int
         Of the batches' order. The same seed and the same initial weights give the same bits.
-    device
+    device : torch.device or str, optional
         Where to train; by default where the model is.
-    progress
+    progress : bool
         Print epoch and loss on stderr.
 
     Returns
     -------
     list of float
         The mean loss of each epoch, in nats a token.
+
+    Raises
+    ------
+    TypeError, ValueError
+        No module, no pair, or a number of another type or outside its range.
     """
     check_fit(model, pairs, epochs, learning_rate, clip, seed, device)
     if device is not None:

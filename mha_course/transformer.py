@@ -32,6 +32,11 @@ class PositionalEncoding(nn.Module):
     max_len : int
         Number of positions.
 
+    Raises
+    ------
+    TypeError, ValueError
+        Sizes below 1, or a dropout that is no number from 0 to 1.
+
     References
     ----------
     Vaswani et al. (2017), section 3.5.
@@ -52,7 +57,27 @@ class PositionalEncoding(nn.Module):
         self.register_buffer("P", P[:, :num_hiddens].to(torch.get_default_dtype()), persistent=False)
 
     def forward(self, X: Tensor, offset: int = 0) -> Tensor:
-        """Add the encoding of positions `offset`, `offset` + 1, … to `X` (batch, steps, num_hiddens)."""
+        """Add the encodings.
+
+        Parameters
+        ----------
+        X : Tensor, shape (batch, steps, num_hiddens)
+        offset : int
+            Position of the first step.
+
+        Returns
+        -------
+        Tensor, shape (batch, steps, num_hiddens)
+
+        Raises
+        ------
+        TypeError, ValueError
+            `X` of another type or shape, an offset below 0, or a last position beyond `max_len`.
+
+        References
+        ----------
+        Vaswani et al. (2017), section 3.5.
+        """
         check_tensor("X", X, ("batch", "steps", "num_hiddens"))
         max_len, num_hiddens = self.P.shape
         if X.shape[2] != num_hiddens:
@@ -73,6 +98,15 @@ class TransformerEncoderBlock(nn.Module):
         Features of the block, features inside the feed-forward network, heads.
     dropout : float
         Dropout of the attention weights and of what is added, from 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Sizes below 1, heads that do not divide `num_hiddens`, or a dropout that is no number from 0 to 1.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.1; normalised before: Xiong et al. (2020), figure 1b.
     """
 
     def __init__(self, num_hiddens: int, ffn_hiddens: int, num_heads: int, dropout: float = 0.0) -> None:
@@ -84,7 +118,23 @@ class TransformerEncoderBlock(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, X: Tensor, valid_lens: Tensor | None = None) -> Tensor:
-        """Map (batch, steps, num_hiddens) to the same shape; the first `valid_lens` (batch,) steps count."""
+        """Let the steps of a sentence attend to each other.
+
+        Parameters
+        ----------
+        X : Tensor, shape (batch, steps, num_hiddens)
+        valid_lens : Tensor of integers, shape (batch,), optional
+            Steps in each row that may be attended to.
+
+        Returns
+        -------
+        Tensor, shape (batch, steps, num_hiddens)
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in `MultiHeadAttention.forward`.
+        """
         Y = self.norm_1(X)
         X = X + self.dropout(self.attention(Y, Y, Y, valid_lens))
         out: Tensor = X + self.dropout(self.ffn(self.norm_2(X)))  # (batch, steps, hiddens)
@@ -94,7 +144,19 @@ class TransformerEncoderBlock(nn.Module):
 class TransformerDecoderBlock(nn.Module):
     """Causal self-attention, attention over the source, and a feed-forward network.
 
-    Parameters as in `TransformerEncoderBlock`.
+    Parameters
+    ----------
+    num_hiddens, ffn_hiddens, num_heads, dropout
+        As in `TransformerEncoderBlock`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `TransformerEncoderBlock`.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.1; normalised before: Xiong et al. (2020), figure 1b.
     """
 
     def __init__(self, num_hiddens: int, ffn_hiddens: int, num_heads: int, dropout: float = 0.0) -> None:
@@ -115,18 +177,28 @@ class TransformerDecoderBlock(nn.Module):
         Parameters
         ----------
         X : Tensor, shape (batch, steps, num_hiddens)
+            Features of these steps.
         cache : tuple of Tensor
-            Keys and values of the steps before, (batch, heads, steps before, head_dim) each.
+            Self-attention's keys and values of the steps before, (batch, heads, steps before, head_dim) each.
         memory : tuple of Tensor
             Keys and values of the source, (batch, heads, source steps, head_dim) each.
         allowed : Tensor of booleans, broadcastable to (batch, heads, steps, source steps), or None
+            True where a step may attend to the source; None where all may.
         need_weights : bool
+            Return the weights over the source too.
 
         Returns
         -------
-        X, cache
-            The same for the steps after, and the longer cache.
+        X : Tensor, shape (batch, steps, num_hiddens)
+            New features of these steps.
+        cache : tuple of Tensor
+            `cache` with the keys and values of these steps at its end.
         weights : Tensor, shape (batch, heads, steps, source steps); None unless asked for
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in `scaled_dot_product`.
         """
         Y = self.norm_1(X)
         keys, values = self.self_attention.project(Y, Y)
@@ -147,9 +219,18 @@ class TransformerEncoder(Encoder):
     Parameters
     ----------
     vocab_size, num_hiddens, ffn_hiddens, num_heads, num_layers : int
-        Sizes.
+        Token types, features, features inside the feed-forward networks, heads, blocks.
     dropout : float
-        From 0 to 1.
+        Dropout of the sum of embedding and position and inside the blocks, from 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `TransformerEncoderBlock`.
+
+    References
+    ----------
+    Vaswani et al. (2017), figure 1; normalised before: Xiong et al. (2020), figure 1b.
     """
 
     def __init__(
@@ -165,7 +246,23 @@ class TransformerEncoder(Encoder):
         self.norm = nn.LayerNorm(num_hiddens)
 
     def forward(self, source: Tensor, source_valid_lens: Tensor | None = None) -> Tensor:
-        """Map tokens (batch, steps), of which the first `source_valid_lens` (batch,) count, to features."""
+        """Encode.
+
+        Parameters
+        ----------
+        source, source_valid_lens
+            As in `Encoder.forward`.
+
+        Returns
+        -------
+        Tensor, shape (batch, steps, num_hiddens)
+
+        Raises
+        ------
+        TypeError, ValueError
+            Tokens or lengths of another type or shape, ids that the vocabulary does not have, or lengths
+            above the number of steps.
+        """
         check_tokens("source", source, self.embedding.num_embeddings)
         X = self.positions(self.embedding(source))  # (batch, steps, hiddens)
         for block in self.blocks:
@@ -194,9 +291,22 @@ class TransformerState(NamedTuple):
 class TransformerDecoder(AttentionDecoder):
     """Embedding, positional encoding, `num_layers` decoder blocks and a layer that scores the vocabulary.
 
-    Parameters as in `TransformerEncoder`. Keys and values of the source are projected once a sentence, in
-    ``init_state``, those of the target once a step. They may be kept, since no step sees a later one: what is
-    computed does not change any more.
+    Keys and values of the source are projected once a sentence, in `init_state`, those of the target once a
+    step. They may be kept, since no step sees a later one: what is computed does not change any more.
+
+    Parameters
+    ----------
+    vocab_size, num_hiddens, ffn_hiddens, num_heads, num_layers, dropout
+        As in `TransformerEncoder`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `TransformerEncoderBlock`.
+
+    References
+    ----------
+    Vaswani et al. (2017), figure 1; normalised before: Xiong et al. (2020), figure 1b.
     """
 
     def __init__(
@@ -214,7 +324,23 @@ class TransformerDecoder(AttentionDecoder):
         self._attention_weights: Tensor | None = None
 
     def init_state(self, enc_outputs: Tensor, source_valid_lens: Tensor | None = None) -> TransformerState:
-        """Project the encoder's outputs (batch, source steps, num_hiddens) for every layer."""
+        """Project the encoder's outputs for every layer.
+
+        Parameters
+        ----------
+        enc_outputs : Tensor, shape (batch, source steps, num_hiddens)
+        source_valid_lens : Tensor of integers, shape (batch,), optional
+            Tokens in each row of the source; no weight falls on the rest.
+
+        Returns
+        -------
+        TransformerState
+
+        Raises
+        ------
+        TypeError, ValueError
+            Outputs of another type or shape; lengths of another type, shape or range.
+        """
         check_tensor("enc_outputs", enc_outputs, ("batch", "source steps", "num_hiddens"))
         batch, steps, num_hiddens = enc_outputs.shape
         if num_hiddens != self.embedding.embedding_dim:
@@ -227,7 +353,24 @@ class TransformerDecoder(AttentionDecoder):
         return TransformerState(memory, cache, allowed)
 
     def forward(self, tokens: Tensor, state: TransformerState) -> tuple[Tensor, TransformerState]:
-        """Read the next tokens (batch, steps); return logits (batch, steps, vocab_size) and the new state."""
+        """Read the next tokens.
+
+        Parameters
+        ----------
+        tokens, state
+            As in `Decoder.forward`.
+
+        Returns
+        -------
+        logits : Tensor, shape (batch, steps, vocab_size)
+        state : TransformerState
+
+        Raises
+        ------
+        TypeError, ValueError
+            Tokens of another type or shape, ids that the vocabulary does not have, another state, or steps
+            beyond the 1000 positions that are encoded.
+        """
         check_tokens("tokens", tokens, self.embedding.num_embeddings)
         # Exporting warns of tensors that a module keeps.
         need_weights = not torch.compiler.is_compiling()
@@ -252,6 +395,11 @@ class TransformerDecoder(AttentionDecoder):
 
         Heads that were pruned away count as the last ones of their layer and have weights of 0. While
         compiling no weights are kept.
+
+        Raises
+        ------
+        RuntimeError
+            There was no forward pass yet.
         """
         return computed(self._attention_weights)
 
@@ -267,6 +415,11 @@ class Transformer(EncoderDecoder):
         Features, features inside the feed-forward networks, heads, blocks in the encoder and in the decoder.
     dropout : float
         From 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `TransformerEncoderBlock`.
 
     References
     ----------

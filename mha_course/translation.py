@@ -19,12 +19,12 @@ class Translation(NamedTuple):
 
     Attributes
     ----------
-    tokens
+    tokens : list of str
         The target tokens, without ``<eos>``.
-    weights
-        ``(steps, source positions)``, one row for each of `tokens`; for a Transformer
-        ``(layers, heads, steps, source positions)``. None where the decoder has no attention.
-    source
+    weights : Tensor, shape (steps, source positions), or None
+        One row for each of `tokens`; for a Transformer (layers, heads, steps, source positions). None where
+        the decoder has no attention.
+    source : list of str
         The tokens of the source positions, with ``<eos>`` at the end.
     """
 
@@ -37,7 +37,27 @@ def translate(
     model: EncoderDecoder, tokens: Tokens, source_vocabulary: Vocabulary, target_vocabulary: Vocabulary,
     *, max_steps: int = 20,
 ) -> Translation:
-    """Translate one sentence (a string is split at white space), as `translate_all` does."""
+    """Translate one sentence, always taking the most probable token, until ``<eos>`` or `max_steps` tokens.
+
+    Parameters
+    ----------
+    model : EncoderDecoder
+        Put into evaluation mode meanwhile.
+    tokens : str or sequence of str
+        A string is split at white space.
+    source_vocabulary, target_vocabulary : Vocabulary
+    max_steps : int
+        The most tokens to write.
+
+    Returns
+    -------
+    Translation
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another kind of model or sentence, or `max_steps` below 1.
+    """
     return translate_all(model, [tokens], source_vocabulary, target_vocabulary, max_steps=max_steps)[0]
 
 
@@ -46,9 +66,24 @@ def translate_all(
     model: EncoderDecoder, sentences: Sequence[Tokens], source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary, *, max_steps: int = 20, batch_size: int = 256,
 ) -> list[Translation]:
-    """Translate sentences, always taking the most probable token, until ``<eos>`` or `max_steps` tokens.
+    """Translate sentences as `translate` does, many at a time.
 
-    The model is put into evaluation mode meanwhile.
+    Parameters
+    ----------
+    model, source_vocabulary, target_vocabulary, max_steps
+        As in `translate`.
+    sentences : sequence of str or of sequences of str
+    batch_size : int
+        Sentences at a time.
+
+    Returns
+    -------
+    list of Translation
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `translate`; one string in place of several sentences; `batch_size` below 1.
     """
     check_size("max_steps", max_steps)
     check_size("batch_size", batch_size)
@@ -95,8 +130,25 @@ def forced_weights(
 ) -> list[Tensor]:
     """Return the attention weights of every pair while the gold target is fed.
 
-    Each is ``(target tokens, source positions)``, ``<eos>`` among the positions but not among the tokens, as
-    `alignment_accuracy` expects; for a Transformer ``(layers, heads, target tokens, source positions)``.
+    Parameters
+    ----------
+    model : EncoderDecoder
+        With an `AttentionDecoder`; put into evaluation mode meanwhile.
+    pairs : sequence of Pair
+    source_vocabulary, target_vocabulary : Vocabulary
+    batch_size : int
+        Pairs at a time.
+
+    Returns
+    -------
+    list of Tensor, shape (target tokens, source positions)
+        ``<eos>`` is among the positions but not among the tokens, as `alignment_accuracy` expects. For a
+        Transformer (layers, heads, target tokens, source positions).
+
+    Raises
+    ------
+    TypeError, ValueError
+        A model without an `AttentionDecoder`, or `batch_size` below 1.
     """
     decoder = getattr(model, "decoder", model)
     if not isinstance(decoder, AttentionDecoder):
@@ -115,7 +167,7 @@ def forced_weights(
 
 @contextmanager
 def evaluating(model: EncoderDecoder) -> Iterator[None]:
-    """Put a model into evaluation mode, and after the block into the mode it was in."""
+    """Put a model into evaluation mode inside a ``with`` block, and then into the mode it was in."""
     if not isinstance(model, EncoderDecoder):
         raise TypeError(f"model must be an EncoderDecoder, got {type(model).__name__}")
     was_training = model.training
