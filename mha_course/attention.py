@@ -21,6 +21,11 @@ from mha_course.checks import (
 )
 from mha_course.masking import attention_mask, clean_padding, masked_softmax
 
+__all__ = (
+    "AdditiveAttention", "DotProductAttention", "MultiHeadAttention", "join_heads", "scaled_dot_product",
+    "split_heads", "transpose_output", "transpose_qkv",
+)
+
 
 def split_heads(X: Tensor, num_heads: int) -> Tensor:
     """Split the features among the heads.

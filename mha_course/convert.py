@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
 from mha_course.checks import check_module
 
+__all__ = ("from_annotated", "from_d2l", "from_torch", "to_annotated", "to_d2l", "to_torch")
+
 Attention = MultiHeadAttention | AdditiveAttention | DotProductAttention
 Target = TypeVar("Target", bound=nn.Module)
 Weights = dict[str, Tensor]

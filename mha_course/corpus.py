@@ -17,6 +17,8 @@ from torch import Tensor
 
 from mha_course.checks import check_choice, check_integer, check_size
 
+__all__ = ("Batch", "Pair", "Vocabulary", "batches", "join_tokens", "load_corpus")
+
 TARGETS = ("fr", "tr", "vi", "zh")
 SPLITS = ("train", "dev", "test", "phrases")
 POOL = 8  # batches among which sentences are sorted by length

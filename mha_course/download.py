@@ -26,6 +26,8 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from mha_course.checks import check_size
 from mha_course.corpus import Pair
 
+__all__ = ("download", "read_pairs")
+
 ATTEMPTS = 3
 PAUSE = 0.5
 CHUNK = 1 << 16

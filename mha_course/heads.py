@@ -14,6 +14,11 @@ from torch.utils.flop_counter import FlopCounterMode
 from mha_course.attention import MultiHeadAttention
 from mha_course.checks import check_module, check_number
 
+__all__ = (
+    "Head", "all_heads", "attentions", "count_flops", "count_parameters", "gated_heads",
+    "gradient_importance", "leave_one_out", "masked_heads", "prune_heads", "watched_heads",
+)
+
 Model = TypeVar("Model", bound=nn.Module)
 T = TypeVar("T")
 

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from mha_course.checks import check_integers, check_mask, check_range, check_size, check_tensor
 
+__all__ = ("attention_mask", "causal_mask", "clean_padding", "length_mask", "masked_softmax")
+
 
 def length_mask(valid_lens: Tensor, max_len: int) -> Tensor:
     """Turn lengths into a mask: True at the first `valid_lens` of `max_len` positions.

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from mha_course.checks import check_size, check_tensor
 
+__all__ = ("alignment_accuracy", "bleu", "exact_match")
+
 Tokens = str | Sequence[str]
 
 

@@ -23,6 +23,11 @@ from torch import Tensor
 from mha_course.checks import check_choice
 from mha_course.metrics import Tokens, check_alignment, tokens_of
 
+__all__ = (
+    "KEY", "OUTPUT", "QUERY", "VALUE", "diagram", "font_family", "show_alignment", "show_heads",
+    "show_heatmaps",
+)
+
 # Okabe & Ito, 2008.
 QUERY, KEY, VALUE, OUTPUT = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 WEIGHTS, GOLD = "Blues", "#D55E00"

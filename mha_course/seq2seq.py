@@ -23,6 +23,11 @@ from mha_course.checks import (
 )
 from mha_course.masking import attention_mask, clean_padding
 
+__all__ = (
+    "AttentionDecoder", "Decoder", "Encoder", "EncoderDecoder", "Seq2SeqAttentionDecoder", "Seq2SeqDecoder",
+    "Seq2SeqEncoder",
+)
+
 HiddenState = Tensor | tuple[Tensor, Tensor]
 CELLS: dict[str, type[nn.GRU] | type[nn.LSTM]] = {"gru": nn.GRU, "lstm": nn.LSTM}
 INITIAL_STATES = ("last", "zero")

@@ -24,6 +24,8 @@ from mha_course.corpus import Batch, Pair, Vocabulary, batches
 from mha_course.masking import length_mask
 from mha_course.seq2seq import check_lens
 
+__all__ = ("fit", "masked_loss", "seed_everything", "shift_right", "try_gpu")
+
 NO_LABEL = torch.iinfo(torch.int64).min
 
 

@@ -15,6 +15,11 @@ from mha_course.checks import check_dropout, check_size, check_tensor
 from mha_course.masking import attention_mask, causal_mask, clean_padding
 from mha_course.seq2seq import AttentionDecoder, Encoder, EncoderDecoder, check_tokens, computed
 
+__all__ = (
+    "PositionalEncoding", "Transformer", "TransformerDecoder", "TransformerDecoderBlock",
+    "TransformerEncoder", "TransformerEncoderBlock", "TransformerState",
+)
+
 Projected = tuple[Tensor, Tensor]  # keys and values, (batch, heads, steps, head_dim) each
 
 

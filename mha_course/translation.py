@@ -13,6 +13,8 @@ from mha_course.metrics import Tokens, tokens_of
 from mha_course.seq2seq import AttentionDecoder, EncoderDecoder
 from mha_course.training import shift_right, to_device
 
+__all__ = ("Translation", "forced_weights", "translate", "translate_all")
+
 
 class Translation(NamedTuple):
     """What a model wrote, and where it looked.
