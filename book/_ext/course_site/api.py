@@ -1,6 +1,7 @@
 """The package's reference, from its docstrings: read from the source, so that nothing has to be imported."""
 
 import ast
+import copy
 import re
 from pathlib import Path
 
@@ -13,26 +14,78 @@ from course_site.languages import ROOT, words
 from course_site.writer import Box
 
 PACKAGE = ROOT / "mha_course"
-INTERNAL = {"checks"}
 LISTS = {"Parameters", "Returns", "Yields", "Raises", "Attributes"}
 Documented = ast.FunctionDef | ast.ClassDef
 
 
-def public(body: list[ast.stmt]) -> list[Documented]:
-    """The documented classes and functions of a module or class that do not start with `_`."""
-    found = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    return [node for node in found if not node.name.startswith("_") and ast.get_docstring(node)]
+def tree(path: Path) -> ast.Module:
+    """The syntax tree of a module."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
+    """The names that a module gives to values, types and constants."""
+    found = {}
+    for node in body:
+        if isinstance(node, ast.Assign):
+            target = node.targets[0]
+            pairs = zip(target.elts, node.value.elts) if isinstance(target, ast.Tuple) else [(target, node.value)]
+            found |= {name.id: value for name, value in pairs if isinstance(name, ast.Name)}
+    return found
+
+
+def public(module: ast.Module) -> list[Documented]:
+    """The classes and functions that a module's `__all__` names, in the order of the source."""
+    named = ast.literal_eval(assigned(module.body).get("__all__", ast.Tuple([])))
+    return [node for node in module.body if isinstance(node, Documented) and node.name in named]
+
+
+def methods(node: Documented) -> list[ast.FunctionDef]:
+    """The documented methods of a class that do not start with `_`."""
+    found = [part for part in node.body if isinstance(part, ast.FunctionDef)] if isinstance(node, ast.ClassDef) else []
+    return [part for part in found if not part.name.startswith("_") and ast.get_docstring(part)]
+
+
+class Spelled(ast.NodeTransformer):
+    """Writes what a module's own names stand for: `Tokens` is `str | Sequence[str]`."""
+
+    def __init__(self) -> None:
+        self.meaning: dict[str, ast.expr] = {}
+        for path in PACKAGE.glob("[!_]*.py"):
+            self.meaning |= assigned(tree(path).body)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        meaning = self.meaning.get(node.id, node)
+        if isinstance(meaning, ast.Call):  # a TypeVar
+            return next((word.value for word in meaning.keywords if word.arg == "bound"), ast.Name("Any"))
+        return meaning
+
+
+def decorated(node: ast.FunctionDef, name: str) -> bool:
+    """Whether a function has this decorator."""
+    return any(ast.unparse(part) == name for part in node.decorator_list)
+
+
+def arguments(node: ast.FunctionDef) -> str:
+    """Arguments as a caller gives them."""
+    given = copy.deepcopy(node.args)
+    given.args = [argument for argument in given.args if argument.arg != "self"]
+    if given.vararg and ast.unparse(given.vararg.annotation or ast.Constant("")) == "object":
+        given.vararg = None  # only there to explain a wrong call
+    return f"({ast.unparse(Spelled().visit(given))})"
 
 
 def signature(node: Documented) -> str:
-    """Arguments as written; a class has those of its `__init__`."""
+    """Arguments and answer; a class has those of its `__init__`, a named tuple its fields."""
     if isinstance(node, ast.FunctionDef):
-        answer = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-        return f"({ast.unparse(node.args)}){answer}".replace("(self, ", "(").replace("(self)", "()")
-    start = next(
-        (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None
-    )
-    return f"({ast.unparse(start.args)})".replace("(self, ", "(").replace("(self)", "()") if start else ""
+        if node.returns is None or decorated(node, "contextmanager"):
+            return arguments(node)
+        return f"{arguments(node)} -> {ast.unparse(Spelled().visit(copy.deepcopy(node.returns)))}"
+    if any(ast.unparse(base) == "NamedTuple" for base in node.bases):
+        fields = [part for part in node.body if isinstance(part, ast.AnnAssign)]
+        return f"({', '.join(ast.unparse(Spelled().visit(copy.deepcopy(field))) for field in fields)})"
+    starts = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+    return arguments(starts[0]) if starts else ""
 
 
 def as_code(text: str) -> str:
@@ -74,25 +127,31 @@ def description(text: str, word: dict[str, str]) -> list[str]:
     return lines
 
 
-def entry(node: Documented, kind: str, word: dict[str, str]) -> list[str]:
-    """A class with its methods, or a function."""
-    inner = ["", *description(ast.get_docstring(node) or "", word), ""]
-    for part in public(node.body) if isinstance(node, ast.ClassDef) else []:
-        inner += entry(part, "method", word)
-    return [f".. py:{kind}:: {node.name}{signature(node)}", *("   " + line for line in inner), ""]
+def entry(node: Documented, word: dict[str, str], *, method: bool = False) -> list[str]:
+    """A class with its methods, a function or a property."""
+    head = f"{'method' if method else 'function'}:: {node.name}{signature(node)}"
+    options = []
+    if isinstance(node, ast.ClassDef):
+        head = f"class:: {node.name}{signature(node)}"
+    elif decorated(node, "property"):
+        head, options = f"property:: {node.name}", [f":type: {ast.unparse(node.returns)}"]
+    inner = [*options, "", *description(ast.get_docstring(node) or "", word), ""]
+    for part in methods(node):
+        inner += entry(part, word, method=True)
+    return [f".. py:{head}", *("   " + line for line in inner), ""]
 
 
 def module(path: Path, word: dict[str, str]) -> list[str]:
     """The reference of one module."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    parsed = tree(path)
     lines = [
         f".. py:module:: mha_course.{path.stem}",
         "",
-        *description(ast.get_docstring(tree) or "", word),
+        *description(ast.get_docstring(parsed) or "", word),
         "",
     ]
-    for node in public(tree.body):
-        lines += entry(node, "class" if isinstance(node, ast.ClassDef) else "function", word)
+    for node in public(parsed):
+        lines += entry(node, word)
     return ["````{eval-rst}", *lines, "````"]
 
 
@@ -105,9 +164,9 @@ class Reference(Directive):
         word = words(environment.config.course_language)
         sections = []
         for path in sorted(PACKAGE.glob("[!_]*.py")):
-            if path.stem in INTERNAL:
-                continue
             environment.note_dependency(str(path))
+            if not public(tree(path)):
+                continue
             part = nodes.section(ids=[path.stem])
             part += nodes.title("", "", nodes.literal("", f"mha_course.{path.stem}"))
             text = Box(lang="en")
