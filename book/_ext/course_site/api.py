@@ -3,6 +3,7 @@
 import ast
 import copy
 import re
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
@@ -28,8 +29,9 @@ def assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
     found = {}
     for node in body:
         if isinstance(node, ast.Assign):
-            target = node.targets[0]
-            pairs = zip(target.elts, node.value.elts) if isinstance(target, ast.Tuple) else [(target, node.value)]
+            target, value = node.targets[0], node.value
+            several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+            pairs = zip(target.elts, value.elts, strict=True) if several else [(target, value)]
             found |= {name.id: value for name, value in pairs if isinstance(name, ast.Name)}
     return found
 
@@ -42,57 +44,59 @@ def public(module: ast.Module) -> list[Documented]:
 
 def methods(node: Documented) -> list[ast.FunctionDef]:
     """The documented methods of a class that do not start with `_`."""
-    found = [part for part in node.body if isinstance(part, ast.FunctionDef)] if isinstance(node, ast.ClassDef) else []
-    return [part for part in found if not part.name.startswith("_") and ast.get_docstring(part)]
+    parts = node.body if isinstance(node, ast.ClassDef) else []
+    found = [part for part in parts if isinstance(part, ast.FunctionDef) and not part.name.startswith("_")]
+    return [part for part in found if ast.get_docstring(part)]
 
 
-class Spelled(ast.NodeTransformer):
-    """Writes what a module's own names stand for: `Tokens` is `str | Sequence[str]`."""
-
-    def __init__(self) -> None:
-        self.meaning: dict[str, ast.expr] = {}
-        for path in PACKAGE.glob("[!_]*.py"):
-            self.meaning |= assigned(tree(path).body)
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        meaning = self.meaning.get(node.id, node)
-        if isinstance(meaning, ast.Call):  # a TypeVar
-            return next((word.value for word in meaning.keywords if word.arg == "bound"), ast.Name("Any"))
-        return meaning
+@cache
+def homes() -> dict[str, str]:
+    """The module of every public class and function."""
+    return {node.name: path.stem for path in PACKAGE.glob("[!_]*.py") for node in public(tree(path))}
 
 
-def decorated(node: ast.FunctionDef, name: str) -> bool:
+def decorated(node: Documented, name: str) -> bool:
     """Whether a function has this decorator."""
     return any(ast.unparse(part) == name for part in node.decorator_list)
 
 
-def arguments(node: ast.FunctionDef) -> str:
-    """Arguments as a caller gives them."""
+def arguments(node: ast.FunctionDef, constants: dict[str, ast.expr]) -> str:
+    """Names and defaults as a caller gives them; types and shapes are said below."""
     given = copy.deepcopy(node.args)
+    if given.vararg and given.vararg.annotation and ast.unparse(given.vararg.annotation) == "object":
+        given.vararg = None  # it is there to explain a wrong call
     given.args = [argument for argument in given.args if argument.arg != "self"]
-    if given.vararg and ast.unparse(given.vararg.annotation or ast.Constant("")) == "object":
-        given.vararg = None  # only there to explain a wrong call
-    return f"({ast.unparse(Spelled().visit(given))})"
+    given.defaults = [constants.get(ast.unparse(value), value) for value in given.defaults]
+    for argument in ast.walk(given):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    return f"({ast.unparse(given)})"
 
 
-def signature(node: Documented) -> str:
-    """Arguments and answer; a class has those of its `__init__`, a named tuple its fields."""
+def signature(node: Documented, constants: dict[str, ast.expr]) -> str:
+    """A class has the arguments of its `__init__`, a named tuple its fields."""
     if isinstance(node, ast.FunctionDef):
-        if node.returns is None or decorated(node, "contextmanager"):
-            return arguments(node)
-        return f"{arguments(node)} -> {ast.unparse(Spelled().visit(copy.deepcopy(node.returns)))}"
+        return "" if decorated(node, "property") else arguments(node, constants)
     if any(ast.unparse(base) == "NamedTuple" for base in node.bases):
-        fields = [part for part in node.body if isinstance(part, ast.AnnAssign)]
-        return f"({', '.join(ast.unparse(Spelled().visit(copy.deepcopy(field))) for field in fields)})"
+        return f"({', '.join(part.target.id for part in node.body if isinstance(part, ast.AnnAssign))})"
     starts = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
-    return arguments(starts[0]) if starts else ""
+    return arguments(starts[0], constants) if starts else ""
+
+
+def marked(text: str) -> str:
+    """Formulas and code as they stand; `name` is code, and a public one links to its description."""
+    if not text.startswith("`") or text.startswith("``"):
+        return text
+    name = text.strip("`")
+    home = homes().get(name.partition(".")[0])
+    return f":py:obj:`{name} <mha_course.{home}.{name}>`" if home else f"``{name}``"
 
 
 def as_code(text: str) -> str:
-    """`name` in single backticks, as docstrings write it, is code; `|` is a sign, no substitution."""
-    text = re.sub(r"(?<![`:\w])`([^`\n]+)`(?![`_])", r"``\1``", text)
-    parts = re.split(r"(``.+?``|:math:`.+?`)", text)
-    return "".join(part if index % 2 else part.replace("|", r"\|") for index, part in enumerate(parts))
+    """Backticks as docstrings write them; `|` is a sign, no substitution."""
+    parts = re.split(r"(``.+?``|:math:`.+?`|`[^`\n]+`)", text)
+    parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
+    return "".join(map(marked, parts))
 
 
 def item(lines: list[str]) -> str:
@@ -127,18 +131,12 @@ def description(text: str, word: dict[str, str]) -> list[str]:
     return lines
 
 
-def entry(node: Documented, word: dict[str, str], *, method: bool = False) -> list[str]:
+def entry(node: Documented, word: dict[str, str], constants: dict[str, ast.expr], kind: str) -> list[str]:
     """A class with its methods, a function or a property."""
-    head = f"{'method' if method else 'function'}:: {node.name}{signature(node)}"
-    options = []
-    if isinstance(node, ast.ClassDef):
-        head = f"class:: {node.name}{signature(node)}"
-    elif decorated(node, "property"):
-        head, options = f"property:: {node.name}", [f":type: {ast.unparse(node.returns)}"]
-    inner = [*options, "", *description(ast.get_docstring(node) or "", word), ""]
+    inner = ["", *description(ast.get_docstring(node) or "", word), ""]
     for part in methods(node):
-        inner += entry(part, word, method=True)
-    return [f".. py:{head}", *("   " + line for line in inner), ""]
+        inner += entry(part, word, constants, "property" if decorated(part, "property") else "method")
+    return [f".. py:{kind}:: {node.name}{signature(node, constants)}", *("   " + line for line in inner), ""]
 
 
 def module(path: Path, word: dict[str, str]) -> list[str]:
@@ -151,7 +149,8 @@ def module(path: Path, word: dict[str, str]) -> list[str]:
         "",
     ]
     for node in public(parsed):
-        lines += entry(node, word)
+        kind = "class" if isinstance(node, ast.ClassDef) else "function"
+        lines += entry(node, word, assigned(parsed.body), kind)
     return ["````{eval-rst}", *lines, "````"]
 
 
