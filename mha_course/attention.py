@@ -11,14 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mha_course.checks import (
-    check_attention,
-    check_dropout,
-    check_heads,
-    check_multi_head,
-    check_size,
-    check_tensor,
-)
+from mha_course.checks import check_attention, check_dropout, check_multi_head, check_size, check_tensor
 from mha_course.masking import attention_mask, clean_padding, masked_softmax
 
 __all__ = (
@@ -78,7 +71,9 @@ def transpose_qkv(X: Tensor, num_heads: int) -> Tensor:
         `X` of another type or shape, or heads that do not divide its features.
     """
     check_tensor("X", X, ("batch", "n", "num_hiddens"))
-    check_heads(X.shape[-1], num_heads)
+    check_size("num_heads", num_heads)
+    if X.shape[-1] % num_heads:
+        raise ValueError(f"num_heads must divide num_hiddens, got {num_heads} for {X.shape[-1]}")
     return split_heads(X, num_heads).flatten(0, 1)  # (batch · heads, n, head_dim)
 
 

@@ -1,6 +1,7 @@
 """Checks of arguments: a wrong one raises in one line that names it, what was given and what is allowed."""
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Sequence
 from numbers import Real
 
 import torch
@@ -9,17 +10,29 @@ from torch import Tensor, nn
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
+def check_type(name: str, value: object, kind: type | tuple[type, ...], allowed: str) -> None:
+    """Raise unless `value` is of this kind, which `allowed` says in words."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be {allowed}, got {type(value).__name__}")
+
+
 def check_integer(name: str, number: object) -> None:
     """Raise unless `number` is an integer."""
     if isinstance(number, bool) or not isinstance(number, (int, torch.SymInt)):
         raise TypeError(f"{name} must be an integer, got {number!r}")
 
 
-def check_size(name: str, size: object, least: int = 1) -> None:
+def check_size(name: str, size: int, least: int = 1) -> None:
     """Raise unless `size` is an integer of at least `least`."""
     check_integer(name, size)
-    if size < least:  # type: ignore[operator]
+    if size < least:
         raise ValueError(f"{name} must be at least {least}, got {size}")
+
+
+def check_counts(**sizes: int) -> None:
+    """Raise unless all arguments, which are given by their names, are integers of at least 1."""
+    for name, size in sizes.items():
+        check_size(name, size)
 
 
 def check_number(name: str, number: object) -> None:
@@ -47,25 +60,22 @@ def check_flag(name: str, flag: object) -> None:
         raise TypeError(f"{name} must be True or False, got {flag!r}")
 
 
-def check_heads(num_hiddens: object, num_heads: object) -> None:
-    """Raise unless `num_hiddens` features can be split among `num_heads` heads."""
-    check_size("num_hiddens", num_hiddens)
-    check_size("num_heads", num_heads)
-    if num_hiddens % num_heads:  # type: ignore[operator]
-        raise ValueError(f"num_heads must divide num_hiddens, got {num_heads} for {num_hiddens}")
+def check_sizes(vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float) -> None:
+    """Raise unless the arguments that recurrent encoders and decoders share are sizes and a probability."""
+    check_counts(vocab_size=vocab_size, embed_size=embed_size, num_hiddens=num_hiddens, num_layers=num_layers)
+    check_dropout(dropout)
 
 
-def check_multi_head(
-    num_hiddens: object, num_heads: object, dropout: float, bias: object, d2l_order: tuple[object, ...]
-) -> None:
+def check_multi_head(num_hiddens: int, num_heads: int, dropout: float, bias: bool, d2l_order: object) -> None:
     """Raise unless the arguments of `MultiHeadAttention` fit; recognise the order of D2L 0.17."""
     if d2l_order:
         raise TypeError(
             "MultiHeadAttention takes (num_hiddens, num_heads, dropout, bias) by position; D2L 0.17's order "
-            "(key_size, query_size, value_size, num_hiddens, num_heads, dropout) is written "
-            "MultiHeadAttention(num_hiddens, num_heads, dropout, query_size=…, key_size=…, value_size=…)"
+            "is written (num_hiddens, num_heads, dropout, query_size=…, key_size=…, value_size=…)"
         )
-    check_heads(num_hiddens, num_heads)
+    check_counts(num_hiddens=num_hiddens, num_heads=num_heads)
+    if num_hiddens % num_heads:
+        raise ValueError(f"num_heads must divide num_hiddens, got {num_heads} for {num_hiddens}")
     check_dropout(dropout)
     check_flag("bias", bias)
 
@@ -80,14 +90,31 @@ def check_device(device: torch.device | str | None) -> None:
 
 def check_module(name: str, module: object) -> None:
     """Raise unless `module` is a module of PyTorch."""
-    if not isinstance(module, nn.Module):
-        raise TypeError(f"{name} must be a PyTorch module, got {type(module).__name__}")
+    check_type(name, module, nn.Module, "a PyTorch module")
 
 
-def check_tensor(name: str, tensor: object, axes: tuple[str, ...] | None = None) -> None:
+def check_fit(
+    model: object, pairs: Sequence[object], epochs: int, learning_rate: float, clip: float, seed: int,
+    device: torch.device | str | None,
+) -> None:
+    """Raise unless there is something to train and the numbers are in their ranges."""
+    check_module("model", model)
+    if not pairs:
+        raise ValueError("pairs must hold at least one pair, got none")
+    check_size("epochs", epochs, least=0)
+    check_number("learning_rate", learning_rate)
+    if not 0 <= learning_rate < math.inf:
+        raise ValueError(f"learning_rate must be a finite number of at least 0, got {learning_rate}")
+    check_number("clip", clip)
+    if not clip > 0:
+        raise ValueError(f"clip must be above 0, got {clip}")
+    check_integer("seed", seed)
+    check_device(device)
+
+
+def check_tensor(name: str, tensor: Tensor, axes: tuple[str, ...] | None = None) -> None:
     """Raise unless `tensor` holds floating-point numbers and, where given, has these axes."""
-    if not isinstance(tensor, Tensor):
-        raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}")
+    check_type(name, tensor, Tensor, "a tensor")
     if not tensor.is_floating_point():
         raise TypeError(f"{name} must hold floating-point numbers, got {tensor.dtype}")
     if axes is not None and tensor.dim() != len(axes):
@@ -112,8 +139,7 @@ def check_attention(
     for name, tensor in inputs.items():
         check_tensor(name, tensor, ("batch", "queries" if tensor is queries else "keys", "features"))
         if tensor.shape[0] != queries.shape[0]:
-            sizes = f"{queries.shape[0]}, got {tensor.shape[0]}"
-            raise ValueError(f"{name} must have the batch size of queries, {sizes}")
+            raise ValueError(f"{name} must have the batch size of queries, {len(queries)}, got {len(tensor)}")
         _check_like(name, tensor, queries, "queries")
     if values.shape[1] != keys.shape[1]:
         raise ValueError(f"values must be as many as keys, {keys.shape[1]}, got {values.shape[1]}")
@@ -136,11 +162,10 @@ def _check_like(name: str, tensor: Tensor, other: Tensor, other_name: str) -> No
 
 
 def check_integers(
-    name: str, tensor: object, shapes: dict[str, tuple[int, ...]] | None = None, device: object = None
+    name: str, tensor: Tensor, shapes: dict[str, tuple[int, ...]] | None = None, device: object = None
 ) -> None:
     """Raise unless `tensor` holds integers and has, where given, one of these shapes and this device."""
-    if not isinstance(tensor, Tensor):
-        raise TypeError(f"{name} must be a tensor of integers, got {type(tensor).__name__}")
+    check_type(name, tensor, Tensor, "a tensor of integers")
     if tensor.dtype not in INTEGERS:
         raise TypeError(f"{name} must hold integers, got {tensor.dtype}")
     if shapes is not None and tuple(tensor.shape) not in shapes.values():
@@ -162,10 +187,29 @@ def check_range(name: str, numbers: Tensor, most: int) -> None:
         raise ValueError(f"{name} must lie from 0 to {most}, got {low if low < 0 else high}")
 
 
-def check_mask(mask: object, shape: tuple[int, ...], device: torch.device) -> None:
+def check_tokens(name: str, tokens: Tensor, vocab_size: int) -> None:
+    """Raise unless `tokens` are integers ``(batch, steps)`` below `vocab_size`.
+
+    The range is read on a CPU only, since on a GPU the look would stop the queue at every call.
+    """
+    check_integers(name, tokens)
+    if tokens.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} must be int64 or int32, got {tokens.dtype}")
+    if tokens.dim() != 2:
+        raise ValueError(f"{name} must have the shape (batch, steps), got {tuple(tokens.shape)}")
+    if tokens.is_cpu:
+        check_range(name, tokens, vocab_size - 1)
+
+
+def check_lens(name: str, lens: Tensor, batch: int, steps: int, device: torch.device) -> None:
+    """Raise unless `lens` are integers ``(batch,)`` in 0..`steps`, on the device of what they count."""
+    check_integers(name, lens, {"(batch,)": (batch,)}, device)
+    check_range(name, lens, steps)
+
+
+def check_mask(mask: Tensor, shape: tuple[int, ...], device: torch.device) -> None:
     """Raise unless `mask` is boolean and can be broadcast to scores of this shape."""
-    if not isinstance(mask, Tensor):
-        raise TypeError(f"mask must be a boolean tensor, got {type(mask).__name__}")
+    check_type("mask", mask, Tensor, "a boolean tensor")
     if mask.dtype != torch.bool:
         raise TypeError(f"mask must be boolean (True: may attend), got {mask.dtype}")
     if mask.device != device:
@@ -174,7 +218,5 @@ def check_mask(mask: object, shape: tuple[int, ...], device: torch.device) -> No
     if mask.dim() > len(shape) or any(size not in (1, whole) for size, whole in sizes):
         raise ValueError(f"mask must be broadcastable to {tuple(shape)}, got {tuple(mask.shape)}")
     if len(shape) == 4 and mask.dim() == 3 and mask.shape[0] != 1:
-        raise ValueError(
-            f"mask must have 2 or 4 axes, got {tuple(mask.shape)}: "
-            "write mask[:, None] for one mask a batch row, mask[None] for one a head"
-        )
+        hint = "mask[:, None] for one mask a batch row, mask[None] for one a head"
+        raise ValueError(f"mask must have 2 or 4 axes, got {tuple(mask.shape)}: write {hint}")

@@ -12,15 +12,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mha_course.attention import AdditiveAttention, DotProductAttention
-from mha_course.checks import (
-    check_choice,
-    check_dropout,
-    check_flag,
-    check_integers,
-    check_module,
-    check_range,
-    check_size,
-)
+from mha_course.checks import check_choice, check_flag, check_lens, check_sizes, check_tokens, check_type
 from mha_course.masking import attention_mask, clean_padding
 
 __all__ = (
@@ -29,7 +21,8 @@ __all__ = (
 )
 
 HiddenState = Tensor | tuple[Tensor, Tensor]
-CELLS: dict[str, type[nn.GRU] | type[nn.LSTM]] = {"gru": nn.GRU, "lstm": nn.LSTM}
+Recurrent = nn.GRU | nn.LSTM
+CELLS: dict[str, type[Recurrent]] = {"gru": nn.GRU, "lstm": nn.LSTM}
 INITIAL_STATES = ("last", "zero")
 
 
@@ -56,7 +49,7 @@ class Encoder(nn.Module):
 class Decoder(nn.Module):
     """Interface: write a target sentence, one step or many at a time.
 
-    Step by step gives the same as all steps at once.
+    Many calls of one step give the same as one call of many steps.
     """
 
     def init_state(self, enc_outputs: Any, source_valid_lens: Tensor | None = None) -> Any:
@@ -97,7 +90,7 @@ class AttentionDecoder(Decoder):
 
     @property
     def attention_weights(self) -> Tensor:
-        """Detached weights of the last forward pass, (batch, ..., target steps, source steps)."""
+        """Detached weights of the last pass: Tensor, shape (batch, ..., target steps, source steps)."""
         raise NotImplementedError
 
 
@@ -117,8 +110,8 @@ class EncoderDecoder(nn.Module):
 
     def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
         super().__init__()
-        check_module("encoder", encoder)
-        check_module("decoder", decoder)
+        check_type("encoder", encoder, nn.Module, "a PyTorch module")
+        check_type("decoder", decoder, nn.Module, "a PyTorch module")
         self.encoder = encoder
         self.decoder = decoder
 
@@ -308,8 +301,8 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
     attention : AdditiveAttention or DotProductAttention, optional
         Additive by default. The keys are projected once a call, not once a step.
     initial_state : {"last", "zero"}
-        "last": start from the encoder's last hidden state; "zero": start from zeros, so that attention is
-        the only way from source to target.
+        Start from the encoder's last hidden state, or from zeros, so that attention is the only way from
+        source to target.
 
     Raises
     ------
@@ -402,7 +395,7 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
 
     @property
     def attention_weights(self) -> Tensor:
-        """Detached weights of the last forward pass, (batch, target steps, source steps).
+        """Detached weights of the last pass: Tensor, shape (batch, target steps, source steps).
 
         Raises
         ------
@@ -414,7 +407,7 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
 
 def recurrent(
     cell: str, input_size: int, num_hiddens: int, num_layers: int, dropout: float, bidirectional: bool = False
-) -> nn.GRU | nn.LSTM:
+) -> Recurrent:
     """Return a batch-first GRU or LSTM; one layer has no place between layers for dropout."""
     check_choice("cell", cell, CELLS)
     check_flag("bidirectional", bidirectional)
@@ -424,9 +417,7 @@ def recurrent(
     )
 
 
-def run_packed(
-    rnn: nn.GRU | nn.LSTM, inputs: Tensor, valid_lens: Tensor | None
-) -> tuple[Tensor, HiddenState]:
+def run_packed(rnn: Recurrent, inputs: Tensor, valid_lens: Tensor | None) -> tuple[Tensor, HiddenState]:
     """Run `rnn` over the valid steps of ``inputs (batch, steps, features)`` only.
 
     Packing refuses empty sequences, so these are read one step far, and what comes out is set to zero. Where
@@ -488,45 +479,15 @@ def computed(weights: Tensor | None) -> Tensor:
     return weights
 
 
-def check_sizes(vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float) -> None:
-    """Raise unless the arguments that encoders and decoders share are sizes and a probability."""
-    check_size("vocab_size", vocab_size)
-    check_size("embed_size", embed_size)
-    check_size("num_hiddens", num_hiddens)
-    check_size("num_layers", num_layers)
-    check_dropout(dropout)
-
-
-def check_tokens(name: str, tokens: Tensor, vocab_size: int) -> None:
-    """Raise unless `tokens` are integers ``(batch, steps)`` below `vocab_size`.
-
-    The range is read on a CPU only, since on a GPU the look would stop the queue at every call.
-    """
-    check_integers(name, tokens)
-    if tokens.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"{name} must be int64 or int32, got {tokens.dtype}")
-    if tokens.dim() != 2:
-        raise ValueError(f"{name} must have the shape (batch, steps), got {tuple(tokens.shape)}")
-    if tokens.is_cpu:
-        check_range(name, tokens, vocab_size - 1)
-
-
 def check_target(tokens: Tensor, vocab_size: int, state: list[Any]) -> None:
     """Raise unless `tokens` are a decoder's input: at least one step, and the state's batch size."""
     check_tokens("tokens", tokens, vocab_size)
     if tokens.shape[1] == 0:
         raise ValueError(f"tokens must hold at least one step, got {tuple(tokens.shape)}")
-    if not isinstance(state, (list, tuple)):
-        raise TypeError(f"state must come from init_state or forward, got {type(state).__name__}")
+    check_type("state", state, (list, tuple), "what init_state or forward returns")
     batch = state[0].shape[0]
     if tokens.shape[0] != batch:
         raise ValueError(f"tokens must have the batch size of the state, {batch}, got {tokens.shape[0]}")
-
-
-def check_lens(name: str, lens: Tensor, batch: int, steps: int, device: torch.device) -> None:
-    """Raise unless `lens` are integers ``(batch,)`` in 0..`steps`, on the device of what they count."""
-    check_integers(name, lens, {"(batch,)": (batch,)}, device)
-    check_range(name, lens, steps)
 
 
 def check_attention_fits(attention: nn.Module, num_hiddens: int) -> None:
@@ -539,7 +500,7 @@ def check_attention_fits(attention: nn.Module, num_hiddens: int) -> None:
             raise ValueError(f"attention must take num_hiddens={num_hiddens} features, {name} takes {width}")
 
 
-def check_enc_outputs(enc_outputs: tuple[Tensor, HiddenState], rnn: nn.GRU | nn.LSTM) -> None:
+def check_enc_outputs(enc_outputs: tuple[Tensor, HiddenState], rnn: Recurrent) -> None:
     """Raise unless an encoder's outputs and hidden state fit a decoder's recurrent layers."""
     if not isinstance(enc_outputs, (tuple, list)) or len(enc_outputs) != 2:
         raise TypeError(f"enc_outputs must be (outputs, hidden_state), got {type(enc_outputs).__name__}")
@@ -549,7 +510,5 @@ def check_enc_outputs(enc_outputs: tuple[Tensor, HiddenState], rnn: nn.GRU | nn.
     hidden = hidden_state if isinstance(hidden_state, Tensor) else hidden_state[0]
     layers, _, width = hidden.shape
     if (layers, width) != (rnn.num_layers, rnn.hidden_size):
-        raise ValueError(
-            "num_layers and num_hiddens must be the same in encoder and decoder, got "
-            f"{layers} and {width}, {rnn.num_layers} and {rnn.hidden_size}"
-        )
+        sizes = f"{layers} and {width}, got {rnn.num_layers} and {rnn.hidden_size}"
+        raise ValueError(f"num_layers and num_hiddens must be those of the encoder, {sizes}")

@@ -1,6 +1,5 @@
 """Training with teacher forcing, a loss that skips padding, and clipped gradients."""
 
-import math
 import os
 import random
 import sys
@@ -10,19 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mha_course.checks import (
-    check_device,
-    check_integer,
-    check_integers,
-    check_module,
-    check_number,
-    check_range,
-    check_size,
-    check_tensor,
-)
+from mha_course.checks import check_fit, check_integer, check_integers, check_lens, check_range, check_tensor
 from mha_course.corpus import Batch, Pair, Vocabulary, batches
 from mha_course.masking import length_mask
-from mha_course.seq2seq import check_lens
 
 __all__ = ("fit", "masked_loss", "seed_everything", "shift_right", "try_gpu")
 
@@ -177,9 +166,8 @@ def fit(
     history: list[float] = []
     for epoch in range(epochs):
         total, count = torch.zeros((), device=device), 0
-        for batch in batches(
-            pairs, source_vocabulary, target_vocabulary, batch_size, seed=seed * epochs + epoch
-        ):
+        order = seed * epochs + epoch
+        for batch in batches(pairs, source_vocabulary, target_vocabulary, batch_size, seed=order):
             tokens = int(batch.target_lens.sum())
             loss = training_step(model, optimizer, to_device(batch, device), target_vocabulary.bos, clip)
             total, count = total + loss * tokens, count + tokens
@@ -190,25 +178,6 @@ def fit(
         print(file=sys.stderr)
     model.train(was_training)
     return history
-
-
-def check_fit(
-    model: object, pairs: Sequence[Pair], epochs: int, learning_rate: float, clip: float, seed: int,
-    device: torch.device | str | None,
-) -> None:
-    """Raise unless there is something to train and the numbers are in their ranges."""
-    check_module("model", model)
-    if not pairs:
-        raise ValueError("pairs must hold at least one pair, got none")
-    check_size("epochs", epochs, least=0)
-    check_number("learning_rate", learning_rate)
-    if not 0 <= learning_rate < math.inf:
-        raise ValueError(f"learning_rate must be a finite number of at least 0, got {learning_rate}")
-    check_number("clip", clip)
-    if not clip > 0:
-        raise ValueError(f"clip must be above 0, got {clip}")
-    check_integer("seed", seed)
-    check_device(device)
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:

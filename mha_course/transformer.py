@@ -11,9 +11,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mha_course.attention import MultiHeadAttention
-from mha_course.checks import check_dropout, check_size, check_tensor
+from mha_course.checks import check_counts, check_dropout, check_size, check_tensor, check_tokens, check_type
 from mha_course.masking import attention_mask, causal_mask, clean_padding
-from mha_course.seq2seq import AttentionDecoder, Encoder, EncoderDecoder, check_tokens, computed
+from mha_course.seq2seq import AttentionDecoder, Encoder, EncoderDecoder, computed
 
 __all__ = (
     "PositionalEncoding", "Transformer", "TransformerDecoder", "TransformerDecoderBlock",
@@ -243,7 +243,7 @@ class TransformerEncoder(Encoder):
         dropout: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__()
-        check_sizes(vocab_size, num_hiddens, num_layers)
+        check_counts(vocab_size=vocab_size, num_hiddens=num_hiddens, num_layers=num_layers)
         self.embedding = nn.Embedding(vocab_size, num_hiddens)
         self.positions = PositionalEncoding(num_hiddens, dropout)
         sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)
@@ -319,7 +319,7 @@ class TransformerDecoder(AttentionDecoder):
         dropout: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__()
-        check_sizes(vocab_size, num_hiddens, num_layers)
+        check_counts(vocab_size=vocab_size, num_hiddens=num_hiddens, num_layers=num_layers)
         self.embedding = nn.Embedding(vocab_size, num_hiddens)
         self.positions = PositionalEncoding(num_hiddens, dropout)
         sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)
@@ -379,8 +379,7 @@ class TransformerDecoder(AttentionDecoder):
         check_tokens("tokens", tokens, self.embedding.num_embeddings)
         # Exporting warns of tensors that a module keeps.
         need_weights = not torch.compiler.is_compiling()
-        if not isinstance(state, TransformerState):
-            raise TypeError(f"state must come from init_state or forward, got {type(state).__name__}")
+        check_type("state", state, TransformerState, "what init_state or forward returns")
         batch, _, steps_before, _ = state.cache[0][0].shape
         if tokens.shape[0] != batch:
             raise ValueError(f"tokens must have the batch size of the source, {batch}, got {tokens.shape[0]}")
@@ -396,10 +395,10 @@ class TransformerDecoder(AttentionDecoder):
 
     @property
     def attention_weights(self) -> Tensor:
-        """Detached weights over the source, (batch, layers, heads, steps, source steps), of the last pass.
+        """Detached weights over the source of the last pass.
 
-        Heads that were pruned away count as the last ones of their layer and have weights of 0. While
-        compiling no weights are kept.
+        They are a Tensor of shape (batch, layers, heads, target steps, source steps). Heads that were pruned
+        away count as the last ones of their layer and have weights of 0. While compiling no weights are kept.
 
         Raises
         ------
@@ -439,13 +438,6 @@ class Transformer(EncoderDecoder):
         super().__init__(
             TransformerEncoder(source_vocab_size, *sizes), TransformerDecoder(target_vocab_size, *sizes)
         )
-
-
-def check_sizes(vocab_size: int, num_hiddens: int, num_layers: int) -> None:
-    """Raise unless what encoder and decoder have in common are sizes; their blocks check the rest."""
-    check_size("vocab_size", vocab_size)
-    check_size("num_hiddens", num_hiddens)
-    check_size("num_layers", num_layers)
 
 
 def feed_forward(num_hiddens: int, ffn_hiddens: int) -> nn.Sequential:

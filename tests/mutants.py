@@ -151,7 +151,7 @@ FAULTS = [
     Fault("seq2seq", "context of zeros", "(repeated, embedded)", "(repeated * 0, embedded)"),
     Fault("seq2seq", "state not carried on", "output, hidden_state = self.rnn(step, hidden_state)", "output, _ = self.rnn(step, hidden_state)"),
     Fault("seq2seq", "one-way encoder called bidirectional", "num_layers, dropout, bidirectional)", "num_layers, dropout, False)"),
-    Fault("seq2seq", "a network may be anything", '        check_module("encoder", encoder)\n', ""),
+    Fault("seq2seq", "a network may be anything", '        check_type("encoder", encoder, nn.Module, "a PyTorch module")\n', ""),
     Fault("seq2seq", "what no encoder returns passes", "if not isinstance(enc_outputs, (tuple, list)) or len(enc_outputs) != 2:", "if False:"),
     # ---- training ----
     Fault("training", "padding counted in the loss", "counts = length_mask(lens, steps)", "counts = torch.ones_like(labels, dtype=torch.bool)"),
@@ -162,9 +162,9 @@ FAULTS = [
     Fault("training", "gradients not clipped", "    nn.utils.clip_grad_norm_(model.parameters(), clip)\n", ""),
     Fault("training", "gradients added up", "    optimizer.zero_grad()\n", ""),
     Fault("training", "losses of batches weighed alike", "total + loss * tokens, count + tokens", "total + loss, count + 1"),
-    Fault("training", "the same order in every epoch", "seed=seed * epochs + epoch", "seed=seed"),
+    Fault("training", "the same order in every epoch", "order = seed * epochs + epoch", "order = seed"),
     Fault("training", "mode not restored", "    model.train(was_training)\n", ""),
-    Fault("training", "any device passes", "    check_device(device)\n", ""),
+    Fault("training", "any device passes", "(model, pairs, epochs, learning_rate, clip, seed, device)", "(model, pairs, epochs, learning_rate, clip, seed, None)"),
     # ---- translation ----
     Fault("translation", "nothing stops at <eos>", "return ids[: ids.index(end)] if end in ids else ids", "return ids"),
     Fault("translation", "<eos> among the tokens", "ids[: ids.index(end)]", "ids[: ids.index(end) + 1]"),

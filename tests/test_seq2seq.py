@@ -529,7 +529,7 @@ def test_encoder_and_decoder_that_do_not_fit_are_refused(kind):
         decoder(kind).init_state(encoder(cell="lstm")(tokens()))
     with pytest.raises(ValueError, match="cell must be the same in encoder and decoder"):
         decoder(kind, cell="lstm").init_state(encoder()(tokens()))
-    with pytest.raises(ValueError, match=r"num_layers and num_hiddens must be .* got 1 and 16, 2 and 16"):
+    with pytest.raises(ValueError, match=r"num_layers and num_hiddens must be .* 1 and 16, got 2 and 16"):
         decoder(kind).init_state(encoder(1)(tokens()))
 
 
@@ -549,7 +549,7 @@ def test_an_encoder_or_a_decoder_that_is_no_module_is_named():
 
 
 def test_a_state_or_a_direction_of_a_wrong_type_is_named():
-    with pytest.raises(TypeError, match=r"^state must come from init_state or forward, got NoneType"):
+    with pytest.raises(TypeError, match=r"^state must be what init_state or forward returns, got NoneType"):
         Seq2SeqAttentionDecoder(9, 6, 8, 1)(torch.tensor([[1]]), None)
     with pytest.raises(TypeError, match=r"^bidirectional must be True or False, got 'no'"):
         Seq2SeqEncoder(9, 6, 8, 1, bidirectional="no")

@@ -318,7 +318,7 @@ def test_sizes_of_zero_and_one(batch, steps, target_steps):
             ValueError,
             "X must end within 1000 positions, got 1001",
         ),
-        (lambda: make().decoder(tokens(), None), TypeError, "state must come from .* got NoneType"),
+        (lambda: make().decoder(tokens(), None), TypeError, "state must be what .* got NoneType"),
         (lambda: make().decoder.init_state(torch.zeros(4, 12)), ValueError, "enc_outputs must have"),
         (lambda: make().decoder.init_state(torch.zeros(1, 4, 9)), ValueError, "of the decoder, got 9"),
         (lambda: make().decoder.init_state((1, 2)), TypeError, "enc_outputs must be a tensor, got tuple"),
