@@ -164,9 +164,9 @@ def _copy(url: str, response: Any, file: IO[bytes], progress: bool) -> None:
 def read_pairs(path: str | Path, *, max_pairs: int | None = None) -> list[Pair]:
     """Sentence pairs of a tab-separated file, or of the one text file in a zip archive.
 
-    Sentences are put into lower case and NFC, and ``, . ! ?`` become tokens of their own. The pairs have
-    their line numbers as ids and no alignment. Blank lines are skipped. An archive is read in memory,
-    never unpacked.
+    Sentences are put into lower case and Unicode's composed form (NFC), and ``, . ! ?`` become tokens of
+    their own. The pairs have their line numbers as ids and no alignment. Blank lines are skipped. An archive
+    is read in memory, never unpacked.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class Head(NamedTuple):
     Attributes
     ----------
     module : str
-        Name of its `MultiHeadAttention` in the model, as in ``named_modules``; "" for the model itself.
+        Name of its `MultiHeadAttention` in the model, as in ``named_modules``; ``""`` for the model itself.
     number : int
         Its number there, from 0.
     """

@@ -103,7 +103,7 @@ def attention_mask(
 
 
 def clean_padding(keys: Tensor, values: Tensor, allowed: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Set keys and values that no query may attend to to 0.
+    """Zero the keys and values that no query may attend to.
 
     A weight of 0 does not hide a NaN, since 0 · NaN is NaN; and padding that went through a projection
     would reach the gradient of its weights.

@@ -5,8 +5,7 @@ at nine tenths, so that letters of 10 points stay legible. `QUERY`, `KEY`, `VALU
 course's colours of the four.
 """
 
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
@@ -20,13 +19,10 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from mha_course.checks import check_choice
+from mha_course.checks import check_choice, check_type
 from mha_course.metrics import Tokens, check_alignment, tokens_of
 
-__all__ = (
-    "KEY", "OUTPUT", "QUERY", "VALUE", "diagram", "font_family", "show_alignment", "show_heads",
-    "show_heatmaps",
-)
+__all__ = ("KEY", "OUTPUT", "QUERY", "VALUE", "diagram", "show_alignment", "show_heads", "show_heatmaps")
 
 # Okabe & Ito, 2008.
 QUERY, KEY, VALUE, OUTPUT = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
@@ -131,7 +127,7 @@ def show_heads(
     queries, keys : str or sequence of str, optional
         Tokens that label the rows and the columns; a string is split at white space. By default numbers.
     titles : sequence of str, optional
-        One for each head; "0", "1", … by default.
+        One for each head; by default ``"0"``, ``"1"``, …
 
     Returns
     -------
@@ -226,54 +222,19 @@ def draw(ax: Axes, matrix: Tensor, low: float, high: float, cmap: str) -> AxesIm
 
 def label(ax: Axes, columns: Sequence[str] | None, rows: Sequence[str] | None) -> None:
     """Write tokens under the columns and beside the rows."""
+    fonts = font_families()
     if columns is not None:
-        positions = range(len(columns))
-        use_font_for(ax.set_xticks(positions, columns, rotation=60, ha="right", rotation_mode="anchor"))
+        places = range(len(columns))
+        ax.set_xticks(places, columns, rotation=60, ha="right", rotation_mode="anchor", fontfamily=fonts)
     if rows is not None:
-        use_font_for(ax.set_yticks(range(len(rows)), rows))
+        ax.set_yticks(range(len(rows)), rows, fontfamily=fonts)
 
 
-def use_font_for(ticks: Iterable[Any]) -> None:
-    """Give tick labels a font that has all their characters, where matplotlib's own lacks some."""
-    labels = [tick.label1 for tick in ticks]
-    family = font_family("".join(part.get_text() for part in labels))
-    if family is not None:
-        for part in labels:
-            part.set_fontfamily(family)
-
-
-def font_family(text: str) -> list[str] | None:
-    """Return the fonts in which matplotlib can write a text.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of str or None
-        The usual font and one with the characters that it lacks; None where it lacks none, or none was found:
-        a warning then says which characters no known font on this machine has.
-    """
-    usual = font_manager.findfont(font_manager.FontProperties())
-    missing = lacking(usual, text)
-    if not missing:
-        return None
-    installed = {entry.name: entry.fname for entry in font_manager.fontManager.ttflist}
-    found = [name for name in WIDE_FONTS if name in installed]
-    best = min(found, key=lambda name: len(lacking(installed[name], missing)), default=None)
-    rest = missing if best is None else lacking(installed[best], missing)
-    if rest:
-        warnings.warn(
-            f"no font found for {rest}; install one of {', '.join(WIDE_FONTS[:2])} and restart", stacklevel=2
-        )
-    return None if best is None else [font_manager.get_font(usual).family_name, best]
-
-
-def lacking(font_file: str, text: str) -> str:
-    """Return the characters of `text` that a font file has no glyph for."""
-    glyphs = font_manager.get_font(font_file).get_charmap()
-    return "".join(sorted({character for character in text if ord(character) not in glyphs}))
+def font_families() -> list[str]:
+    """Return the usual fonts, then the wide ones of this machine: matplotlib takes each character from the first
+    that has it, and warns where none does."""
+    installed = font_manager.get_font_names()
+    return [*plt.rcParams["font.family"], *(name for name in WIDE_FONTS if name in installed)]
 
 
 def grid_size(rows: int, columns: int, queries: int, keys: int) -> tuple[float, float]:
@@ -287,8 +248,7 @@ def grid_size(rows: int, columns: int, queries: int, keys: int) -> tuple[float, 
 
 def check_matrices(name: str, matrices: Tensor, dims: tuple[int, ...]) -> Tensor:
     """Return `matrices` detached, on the CPU, in float32; raise unless there are as many axes as allowed."""
-    if not isinstance(matrices, Tensor):
-        raise TypeError(f"{name} must be a tensor, got {type(matrices).__name__}")
+    check_type(name, matrices, Tensor, "a tensor")
     if matrices.dim() not in dims or matrices.numel() == 0:
         allowed = " or ".join(map(str, dims))
         raise ValueError(f"{name} must have {allowed} axes, none of size 0, got {tuple(matrices.shape)}")

@@ -83,43 +83,55 @@ def signature(node: Documented, constants: dict[str, ast.expr]) -> str:
     return arguments(starts[0], constants) if starts else ""
 
 
-def marked(text: str) -> str:
-    """Formulas and code as they stand; `name` is code, and a public one links to its description."""
-    if not text.startswith("`") or text.startswith("``"):
-        return text
-    name = text.strip("`")
+def linked(name: str) -> str:
+    """A name as code; a public one links to its description."""
     home = homes().get(name.partition(".")[0])
     return f":py:obj:`{name} <mha_course.{home}.{name}>`" if home else f"``{name}``"
 
 
 def as_code(text: str) -> str:
-    """Backticks as docstrings write them; `|` is a sign, no substitution."""
-    parts = re.split(r"(``.+?``|:math:`.+?`|`[^`\n]+`)", text)
-    parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
-    return "".join(map(marked, parts))
+    """Single backticks, as docstrings write them, are code; what is no code and no formula has no markup."""
+    parts = re.split(r"(``.+?``|:math:`.+?`)|`([^`\n]+)`", text)
+    return "".join(
+        re.sub(r"([*_|])", r"\\\1", plain) + (kept or (linked(name) if name else ""))
+        for plain, kept, name in zip(parts[::3], [*parts[1::3], ""], [*parts[2::3], ""], strict=True)
+    )
 
 
-def item(lines: list[str]) -> str:
+def typed(text: str) -> str:
+    """A type and shape: allowed values are code, the package's classes link to their descriptions."""
+    if text.startswith("{"):
+        return f"``{text}``"
+    return as_code(re.sub(r"[`\w.]+", lambda word: f"`{word[0]}`" if word[0] in homes() else word[0], text))
+
+
+def item(lines: list[str], title: str) -> str:
     """One argument, answer or error of a numpydoc section as a list item."""
     name, _, kind = lines[0].partition(" : ")
-    said = " ".join(line.strip() for line in lines[1:])
-    if not re.fullmatch(r"[\w*., ]+", name):  # an answer without a name
-        return f"- {as_code(name)}" + (f". {as_code(said)}" if said else "")
-    kind = re.sub(r"([*_\\])", r"\\\1", kind) if "`" not in kind else kind
-    return f"- ``{name}``" + (f" : {as_code(kind)}" if kind else "") + (f". {as_code(said)}" if said else "")
+    said = as_code(" ".join(line.strip() for line in lines[1:]))
+    if not kind and title in {"Returns", "Yields"}:
+        return ". ".join(filter(None, [f"- {typed(name)}", said]))
+    head = f"- ``{name}`` : {typed(kind)}." if kind else f"- ``{name}``:"
+    return f"{head} {said}" if said else head[:-1]
+
+
+def cited(text: str) -> str:
+    """Sources link to the list of references."""
+    source = r"(\w+) et al\. \((\d{4})\)"
+    return re.sub(source, lambda m: f"`{m[0]} <references.html#{m[1].lower()}-{m[2]}>`__", text)
 
 
 def section(title: str, lines: list[str], word: dict[str, str]) -> list[str]:
     """A section of a docstring with its heading in the reader's language."""
     head = ["", f".. rubric:: {word['api_' + title.lower()]}", ""]
     if title not in LISTS:
-        return head + [as_code(line) for line in lines]
+        return head + [cited(as_code(line)) for line in lines]
     groups: list[list[str]] = []
     for line in filter(str.strip, lines):
         if not line.startswith(" ") or not groups:
             groups.append([])
         groups[-1].append(line)
-    return head + [item(group) for group in groups]
+    return head + [item(group, title) for group in groups]
 
 
 def description(text: str, word: dict[str, str]) -> list[str]:
@@ -146,6 +158,8 @@ def module(path: Path, word: dict[str, str]) -> list[str]:
         f".. py:module:: mha_course.{path.stem}",
         "",
         *description(ast.get_docstring(parsed) or "", word),
+        "",
+        ", ".join(linked(node.name) for node in public(parsed)),
         "",
     ]
     for node in public(parsed):

@@ -1,0 +1,217 @@
+"""The package's reference: what readers use is named, described whole, and nothing else is on the page."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable
+from functools import cache
+from textwrap import dedent
+from types import ModuleType
+from typing import Any
+
+import pytest
+from built_site import ROOT
+from course_site import api
+from course_site.languages import words
+
+import mha_course
+
+MODULES = {
+    module.name: importlib.import_module(f"mha_course.{module.name}")
+    for module in pkgutil.iter_modules(mha_course.__path__)
+    if not module.ispkg
+}
+PUBLIC = {
+    f"{name}.{member}": getattr(module, member)
+    for name, module in MODULES.items()
+    for member in getattr(module, "__all__", ())
+    if not isinstance(getattr(module, member), str)
+}
+METHODS = {
+    f"{name}.{member}": part.fget if isinstance(part, property) else part
+    for name, entry in PUBLIC.items()
+    if inspect.isclass(entry)
+    for member, part in vars(entry).items()
+    if not member.startswith("_") and (inspect.isfunction(part) or isinstance(part, property))
+}
+FIELDS = {name: entry._fields for name, entry in PUBLIC.items() if hasattr(entry, "_fields")}
+DESCRIBED = {name: entry for name, entry in (PUBLIC | METHODS).items() if name not in FIELDS}
+PROPERTIES = {name for name in METHODS if name.endswith(".attention_weights")}
+LINES = {name: api.module(api.PACKAGE / f"{name}.py", words("en")) for name in MODULES}
+
+
+def sections(text: str) -> dict[str, list[str]]:
+    """The lines of each numpydoc section that are not indented: names with types, answers, errors."""
+    _, *parts = re.split(r"^(\w+)\n-+\n", text, flags=re.MULTILINE)
+    bodies = (re.findall(r"^\S.*", body, flags=re.MULTILINE) for body in parts[1::2])
+    return dict(zip(parts[::2], bodies, strict=True))
+
+
+def names(lines: list[str]) -> list[str]:
+    """The names of the lines of a section, in which several may share a type."""
+    return [name.strip() for line in lines for name in line.partition(" : ")[0].split(",")]
+
+
+def called(entry: Any) -> Callable[..., Any]:
+    """The function whose arguments a caller gives."""
+    return inspect.unwrap(vars(entry).get("__init__", object) if inspect.isclass(entry) else entry)
+
+
+def arguments(function: Callable[..., Any]) -> list[str]:
+    """The arguments that a caller may give; a catch-all of objects only explains a wrong call."""
+    if function is object:
+        return []
+    given = inspect.signature(function).parameters.values()
+    marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return [
+        marks.get(one.kind, "") + one.name
+        for one in given
+        if one.name != "self" and not (one.kind in marks and one.annotation is object)
+    ]
+
+
+@cache
+def raises(function: Callable[..., Any]) -> bool:
+    """Whether a function, or one of the package that it calls by name, raises for what it is given."""
+    if not inspect.isfunction(function) or not function.__module__.startswith("mha_course."):
+        return False
+    for node in ast.walk(ast.parse(dedent(inspect.getsource(function)))):
+        if isinstance(node, ast.Raise) and node.exc and ast.unparse(node.exc) != "NotImplementedError":
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            other = function.__globals__.get(node.func.id)
+            known = inspect.isfunction(other) or inspect.isclass(other)
+            if known and other is not function and raises(called(other)):
+                return True
+    return False
+
+
+def lacking(entry: Any, text: str, is_property: bool = False) -> list[str]:
+    """What a description has to say and does not, and what it says too much."""
+    said, function = sections(text), called(entry)
+    faults = []
+    if sorted(names(said.get("Parameters", []))) != sorted(arguments(function)):
+        faults.append(f"Parameters: {names(said.get('Parameters', []))} for {arguments(function)}")
+    answer = inspect.signature(function).return_annotation if function is not object else None
+    if is_property or answer in (None, "None") or inspect.isclass(entry):
+        expected = set()
+    else:
+        expected = {"Yields" if "Iterator" in str(answer) else "Returns"}
+    if {"Returns", "Yields"} & set(said) != expected:
+        faults.append(f"not {expected} alone")
+    if raises(function) and "Raises" not in said:
+        faults.append("Raises")
+    return faults
+
+
+def untyped(text: str) -> list[str]:
+    """Arguments and fields without a type, unless they are as somewhere else."""
+    parts = re.findall(r"^(?:Parameters|Attributes)\n-+\n((?:.+\n?)+)", text, flags=re.MULTILINE)
+    items = [item for part in parts for item in re.findall(r"^\S.*(?:\n .*)*", part, flags=re.MULTILINE)]
+    return [item for item in items if not re.match(r".+ : |\*|.+\n +As in ", item)]
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_descriptions_say_arguments_answer_and_errors(name: str) -> None:
+    text = inspect.getdoc(DESCRIBED[name])
+    assert text
+    if name not in PROPERTIES:
+        assert lacking(DESCRIBED[name], text) == []
+    assert untyped(text) == []
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_named_tuples_describe_every_field(name: str) -> None:
+    text = inspect.getdoc(PUBLIC[name]) or ""
+    assert sorted(names(sections(text)["Attributes"])) == sorted(FIELDS[name])
+    assert untyped(text) == []
+
+
+def test_properties_say_what_they_raise() -> None:
+    for name in PROPERTIES:
+        assert not raises(METHODS[name]) or "Raises" in sections(inspect.getdoc(METHODS[name]) or ""), name
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("clip : float", "clipping : float"),
+        ("progress : bool\n    Print epoch and loss on stderr.\n", ""),
+        ("Returns\n-------", "Notes\n-----"),
+        ("Raises\n------", "Notes\n-----"),
+        ("seed : int", "seed"),
+    ],
+)
+def test_a_description_that_lacks_something_is_seen(old: str, new: str) -> None:
+    fit = PUBLIC["training.fit"]
+    text = inspect.getdoc(fit) or ""
+    assert old in text
+    assert lacking(fit, text.replace(old, new)) or untyped(text.replace(old, new))
+
+
+def test_errors_are_found_through_what_is_called() -> None:
+    assert raises(PUBLIC["translation.translate"])
+    assert raises(called(PUBLIC["transformer.Transformer"]))
+    assert not raises(PUBLIC["attention.split_heads"])
+
+
+@pytest.mark.parametrize(("name", "module"), MODULES.items())
+def test_public_names_are_those_of_the_module(name: str, module: ModuleType) -> None:
+    for member in getattr(module, "__all__", ()):
+        found = getattr(module, member)
+        if isinstance(found, str):
+            assert f"`{member}`" in (module.__doc__ or "")
+        else:
+            assert found.__module__ == module.__name__
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_page_shows_what_is_public(name: str) -> None:
+    shown = "\n".join(LINES[name])
+    heads = re.findall(r"^( *)\.\. py:(?:class|function|method|property):: (\w+)", shown, re.MULTILINE)
+    assert {head for indent, head in heads if not indent} == {
+        entry.partition(".")[2] for entry in PUBLIC if entry.startswith(f"{name}.")
+    }
+    assert sorted(head for indent, head in heads if indent) == sorted(
+        entry.rpartition(".")[2] for entry in METHODS if entry.startswith(f"{name}.")
+    )
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "class:: Pair(id, template, source, target, alignment)",
+        "class:: MultiHeadAttention(num_hiddens, num_heads, dropout=0.0, bias=False, *, query_size=None, "
+        "key_size=None, value_size=None)",
+        "property:: attention_weights",
+        "function:: masked_heads(model, heads)",
+        "function:: show_heatmaps(matrices, xlabel='keys', ylabel='queries', titles=None, figsize=None, "
+        "cmap='Blues')",
+    ],
+)
+def test_signatures_are_what_a_caller_writes(head: str) -> None:
+    assert any(line.strip() == f".. py:{head}" for lines in LINES.values() for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("`X` or `fit`", "``X`` or :py:obj:`fit <mha_course.training.fit>`"),
+        ("`DotProductAttention.forward`", ":py:obj:`DotProductAttention.forward <mha_course.attention."
+         "DotProductAttention.forward>`"),
+        ("a | b, *c and ``a | b``", r"a \| b, \*c and ``a | b``"),
+        (":math:`|p|` of `k` and :math:`|r|`", ":math:`|p|` of ``k`` and :math:`|r|`"),
+    ],
+)  # fmt: skip
+def test_marks_of_docstrings(written: str, shown: str) -> None:
+    assert api.as_code(written) == shown
+
+
+def test_sources_are_in_the_list_of_references() -> None:
+    shown = "\n".join(line for lines in LINES.values() for line in lines)
+    keys = re.findall(r"<references\.html#([\w-]+)>", shown)
+    known = re.findall(r"^@\w+\{(.+),", (ROOT / "book/references.bib").read_text(encoding="utf-8"), re.M)
+    assert len(set(keys)) >= 6
+    assert set(keys) <= set(known)
