@@ -197,10 +197,9 @@ def show_alignment(
         ax = subplots(1, 1, grid_size(1, 1, rows, columns))[1].item()
     draw(ax, weights, 0.0, 1.0, WEIGHTS)
     label(ax, source_names, target_names)
-    dots = [(position, row) for row, gold in enumerate(alignment or ()) for position in gold]
-    if dots:
-        x, y = zip(*dots, strict=True)
-        ax.scatter(x, y, s=45, color=GOLD, edgecolors="white", linewidths=1.0, zorder=3)
+    for row, gold in enumerate(alignment or ()):
+        for position in gold:
+            ax.scatter(position, row, s=45, color=GOLD, edgecolors="white", linewidths=1.0, zorder=3)
     return ax
 
 
@@ -231,8 +230,10 @@ def label(ax: Axes, columns: Sequence[str] | None, rows: Sequence[str] | None) -
 
 
 def font_families() -> list[str]:
-    """Return the usual fonts, then the wide ones of this machine: matplotlib takes each character from the first
-    that has it, and warns where none does."""
+    """Return the usual font and the installed ones of `WIDE_FONTS`.
+
+    matplotlib takes each character from the first that has it, and warns of those that none has.
+    """
     installed = font_manager.get_font_names()
     return [*plt.rcParams["font.family"], *(name for name in WIDE_FONTS if name in installed)]
 
