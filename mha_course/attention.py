@@ -169,7 +169,7 @@ class DotProductAttention(nn.Module):
         self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None,
         *, mask: Tensor | None = None, need_weights: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
-        """Attend.
+        """Return for each query the mean of the values, weighted by how well the keys fit it.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class DotProductAttention(nn.Module):
         Raises
         ------
         TypeError, ValueError
-            An argument of a wrong type or shape, named.
+            An argument of a wrong type or shape; the message names it.
         """
         check_attention(queries, keys, values, need_weights)
         shape = (*queries.shape[:2], keys.shape[1])
@@ -280,7 +280,7 @@ class AdditiveAttention(nn.Module):
         self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None,
         *, mask: Tensor | None = None, need_weights: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
-        """Attend.
+        """Return for each query the mean of the values, weighted by how well the keys fit it.
 
         Parameters
         ----------
@@ -297,7 +297,7 @@ class AdditiveAttention(nn.Module):
         Raises
         ------
         TypeError, ValueError
-            An argument of a wrong type or shape, named.
+            An argument of a wrong type or shape; the message names it.
         """
         check_attention(queries, keys, values, need_weights, self.W_q, self.W_k)
         shape = (*queries.shape[:2], keys.shape[1])
@@ -395,7 +395,7 @@ class MultiHeadAttention(nn.Module):
         self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None,
         *, mask: Tensor | None = None, need_weights: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
-        """Attend with every head.
+        """Attend with every head, and join what they return.
 
         Parameters
         ----------
@@ -417,7 +417,7 @@ class MultiHeadAttention(nn.Module):
         Raises
         ------
         TypeError, ValueError
-            An argument of a wrong type or shape, named.
+            An argument of a wrong type or shape; the message names it.
         """
         check_attention(queries, keys, values, need_weights, self.W_q, self.W_k, self.W_v)
         shape = (queries.shape[0], self.num_heads, queries.shape[1], keys.shape[1])

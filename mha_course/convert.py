@@ -141,8 +141,7 @@ def to_d2l(attention: Attention, module: nn.Module) -> nn.Module:
 
     Returns
     -------
-    nn.Module
-        `module`.
+    module : nn.Module, the one given
 
     Raises
     ------
@@ -197,8 +196,7 @@ def to_annotated(attention: MultiHeadAttention, module: nn.Module) -> nn.Module:
 
     Returns
     -------
-    nn.Module
-        `module`.
+    module : nn.Module, the one given
 
     Raises
     ------

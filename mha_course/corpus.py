@@ -66,7 +66,7 @@ class Batch(NamedTuple):
 class Vocabulary:
     """Tokens and their ids: four special tokens, then words, the most frequent first.
 
-    `len(vocabulary)` is the number of tokens, and `token in vocabulary` tells whether one of them is `token`.
+    `len(vocabulary)` is the number of tokens, and `token in vocabulary` tells whether `token` is one of them.
     `vocabulary[token]` is its id, `vocabulary[tokens]` the list of ids of a list of tokens; an unknown token
     has the id `unk`.
 
@@ -127,7 +127,7 @@ class Vocabulary:
         return [self._ids.get(token, self.unk) for token in tokens]
 
     def to_tokens(self, ids: Iterable[int] | Tensor) -> list[str]:
-        """Tokens of ids.
+        """Return the tokens that have these ids.
 
         Parameters
         ----------

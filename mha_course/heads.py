@@ -129,8 +129,7 @@ def masked_heads(model: Model, heads: Iterable[Head]) -> Iterator[Model]:
 
     Yields
     ------
-    nn.Module
-        `model`.
+    model : nn.Module, the one given
 
     Raises
     ------

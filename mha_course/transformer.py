@@ -62,7 +62,7 @@ class PositionalEncoding(nn.Module):
         self.register_buffer("P", P[:, :num_hiddens].to(torch.get_default_dtype()), persistent=False)
 
     def forward(self, X: Tensor, offset: int = 0) -> Tensor:
-        """Add the encodings.
+        """Add the encodings of positions `offset`, `offset` + 1, … to the steps of `X`.
 
         Parameters
         ----------
