@@ -15,7 +15,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator
-from http.client import HTTPException, HTTPMessage
+from http.client import HTTPException
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -65,14 +65,15 @@ def download(
     Raises
     ------
     ValueError
-        The address or the checksum is not acceptable, or the bytes are not those of the checksum.
+        The address, one that it redirects to, or the checksum is not acceptable; or the bytes are not those
+        of the checksum.
     OSError
         The server refuses, cannot be reached, or keeps cutting the transfer, or the file is larger than 200
         MiB.
     """
     if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
         raise ValueError(f"sha256 must be 64 hexadecimal digits, got {sha256!r}")
-    _check_scheme(url, sha256)
+    _check_scheme("url", url, sha256)
     path = Path(folder) / _file_name(url)
     if path.exists() and _has_sum(path, sha256):
         return path
@@ -88,12 +89,10 @@ def download(
     return path
 
 
-def _check_scheme(url: str, sha256: str | None) -> None:
+def _check_scheme(name: str, url: str, sha256: str | None) -> None:
     scheme = urlsplit(url).scheme
-    allowed = ("https",) if sha256 is None else ("https", "http")
-    if scheme not in allowed:
-        hint = " (http needs a sha256)" if scheme == "http" else ""
-        raise ValueError(f"url must start with {' or '.join(allowed)}, got {url!r}{hint}")
+    if scheme != "https" and (scheme != "http" or sha256 is None):
+        raise ValueError(f"{name} must start with https, or with http where a sha256 is given, got {url!r}")
 
 
 def _file_name(url: str) -> str:
@@ -114,13 +113,8 @@ class _Redirects(HTTPRedirectHandler):
     def __init__(self, sha256: str | None) -> None:
         self.sha256 = sha256
 
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
-    ) -> Request | None:
-        try:
-            _check_scheme(newurl, self.sha256)
-        except ValueError as error:
-            raise OSError(f"{req.full_url}: refused a redirect: {error}") from None
+    def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        _check_scheme(f"what {req.full_url} redirects to", newurl, self.sha256)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -133,13 +127,11 @@ def _fetch(url: str, partial: Path, sha256: str | None, timeout: float, progress
         try:
             with opener.open(request, timeout=timeout) as response, open(partial, "wb") as file:
                 return _copy(url, response, file, progress)
-        except HTTPError as error:
-            problem = f"the server answered {error.code} {error.reason}".splitlines()[0]
-            if error.code < 500:
-                raise OSError(f"{url}: {problem}") from None
         except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
-            problem = str(getattr(error, "reason", error)) or type(error).__name__
-    raise OSError(f"{url}: gave up after {ATTEMPTS} attempts: {problem}")
+            problem = " ".join(str(error).split()) or type(error).__name__
+            if isinstance(error, HTTPError) and error.code < 500:
+                break
+    raise OSError(f"{url}: gave up after attempt {attempt + 1}: {problem}")
 
 
 def _copy(url: str, response: Any, file: IO[bytes], progress: bool) -> None:
@@ -151,10 +143,8 @@ def _copy(url: str, response: Any, file: IO[bytes], progress: bool) -> None:
             raise OSError(f"{url}: larger than {LARGEST} bytes, the most that is downloaded")
         file.write(chunk)
         if progress:
-            share = f"{have / total:4.0%}" if total else ""
-            bar = "#" * (20 * have // total) if total else ""
-            line = f"\r{_file_name(url)} [{bar:20}] {share} {have / 2**20:.1f} MiB"
-            print(line, end="", file=sys.stderr, flush=True)
+            bar = f"[{'#' * (20 * have // total):20}] {have / total:4.0%} " if total else ""
+            print(f"\r{_file_name(url)} {bar}{have / 2**20:.1f} MiB", end="", file=sys.stderr, flush=True)
     if progress:
         print(file=sys.stderr)
     if total and have != total:
