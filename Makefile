@@ -78,7 +78,7 @@ bench: $(READY)
 mutants: $(READY)
 	$(BIN)/python -m tests.mutants
 
-lighthouse: $(READY) tests/node_modules/.ready
+lighthouse: $(READY)
 	$(BIN)/python -m tools.lighthouse
 
 clean:
