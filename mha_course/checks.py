@@ -80,14 +80,6 @@ def check_multi_head(num_hiddens: int, num_heads: int, dropout: float, bias: boo
     check_flag("bias", bias)
 
 
-def check_device(device: torch.device | str | None) -> None:
-    """Raise unless tensors can be made on `device`."""
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, TypeError) as error:
-        raise ValueError(f"device must be one that this machine has, got {device!r}") from error
-
-
 def check_module(name: str, module: object) -> None:
     """Raise unless `module` is a module of PyTorch."""
     check_type(name, module, nn.Module, "a PyTorch module")
@@ -109,7 +101,10 @@ def check_fit(
     if not clip > 0:
         raise ValueError(f"clip must be above 0, got {clip}")
     check_integer("seed", seed)
-    check_device(device)
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise ValueError(f"device must be one that this machine has, got {device!r}") from error
 
 
 def check_tensor(name: str, tensor: Tensor, axes: tuple[str, ...] | None = None) -> None:

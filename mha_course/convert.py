@@ -5,14 +5,13 @@ memory with what it came from. The inputs stay as each class takes them: `nn.Mul
 ``batch_first=False`` wants the steps first, and its masks are True where a query may NOT attend.
 """
 
-from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
-from mha_course.checks import check_module
+from mha_course.checks import check_module, check_type
 
 __all__ = ("from_annotated", "from_d2l", "from_torch", "to_annotated", "to_d2l", "to_torch")
 
@@ -21,7 +20,6 @@ Target = TypeVar("Target", bound=nn.Module)
 Weights = dict[str, Tensor]
 LAYERS = ("W_q", "W_k", "W_v", "W_o")
 SIZES = {"query_size": "W_q", "key_size": "W_k", "value_size": "W_v"}
-TORCH_PROJECTIONS = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
 
 
 def from_torch(module: nn.MultiheadAttention) -> MultiHeadAttention:
@@ -40,21 +38,13 @@ def from_torch(module: nn.MultiheadAttention) -> MultiHeadAttention:
     TypeError, ValueError
         Another class; ``add_bias_kv`` or ``add_zero_attn``, which have no counterpart here.
     """
-    if not isinstance(module, nn.MultiheadAttention):
-        raise TypeError(f"module must be nn.MultiheadAttention, got {type(module).__name__}")
+    check_type("module", module, nn.MultiheadAttention, "nn.MultiheadAttention")
     if module.bias_k is not None or module.add_zero_attn:
         raise ValueError("module must be without add_bias_kv and add_zero_attn, got one that has them")
     has_bias = module.in_proj_bias is not None
     sizes = {"key_size": module.kdim, "value_size": module.vdim}
     attention = MultiHeadAttention(module.embed_dim, module.num_heads, module.dropout, has_bias, **sizes)
-    if module._qkv_same_embed_dim:
-        projections = list(module.in_proj_weight.chunk(3))
-    else:
-        projections = [getattr(module, name) for name in TORCH_PROJECTIONS]
-    weights = named("weight", (*projections, module.out_proj.weight))
-    if has_bias:
-        weights |= named("bias", (*module.in_proj_bias.chunk(3), module.out_proj.bias))
-    return fill(attention, weights, module)
+    return fill(attention, torch_weights(module), module)
 
 
 def to_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
@@ -77,21 +67,13 @@ def to_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
     check_square("nn.MultiheadAttention", ["query_size"], attention)
     has_bias = attention.W_o.bias is not None
     sizes = {"kdim": attention.W_k.in_features, "vdim": attention.W_v.in_features}
-    num_hiddens, dropout = attention.W_o.out_features, attention.dropout.p
-    module = nn.MultiheadAttention(
-        num_hiddens, attention.num_heads, dropout, has_bias, batch_first=True, **sizes
-    )
-    state = attention.state_dict()
-    projections = [state[f"{name}.weight"] for name in LAYERS[:3]]
-    weights: Weights = {"out_proj.weight": state["W_o.weight"]}
-    if module._qkv_same_embed_dim:
-        weights["in_proj_weight"] = torch.cat(projections)
-    else:
-        weights |= dict(zip(TORCH_PROJECTIONS, projections, strict=True))
-    if has_bias:
-        weights["in_proj_bias"] = torch.cat([state[f"{name}.bias"] for name in LAYERS[:3]])
-        weights["out_proj.bias"] = state["W_o.bias"]
-    return fill(module, weights, attention)
+    width, heads, dropout = attention.W_o.out_features, attention.num_heads, attention.dropout.p
+    module = nn.MultiheadAttention(width, heads, dropout, has_bias, batch_first=True, **sizes)
+    module.to(attention.W_o.weight)  # its type and device
+    with torch.no_grad():
+        for name, weight in torch_weights(module).items():
+            weight.copy_(attention.get_parameter(name))
+    return module.train(attention.training)
 
 
 def from_d2l(module: nn.Module) -> Attention:
@@ -223,15 +205,27 @@ def fill(target: Target, weights: Weights, source: nn.Module) -> Target:
     for name, weight in weights.items():
         lazy = isinstance(expected[name], nn.parameter.UninitializedParameter)
         if not lazy and expected[name].shape != weight.shape:
-            sizes = f"{tuple(weight.shape)}, got {tuple(expected[name].shape)}"
-            raise ValueError(f"module must have {name} of shape {sizes}")
+            shapes = f"{tuple(weight.shape)}, got {tuple(expected[name].shape)}"
+            raise ValueError(f"module must have {name} of shape {shapes}")
     for weight in weights.values():
         target.to(device=weight.device, dtype=weight.dtype)
     target.load_state_dict(weights)
     return target.train(source.training)
 
 
-def named(kind: str, tensors: Iterable[Tensor]) -> Weights:
+def torch_weights(module: nn.MultiheadAttention) -> Weights:
+    """Return the weights and biases of `nn.MultiheadAttention` by our names, as views of its parameters."""
+    if module._qkv_same_embed_dim:
+        projections = module.in_proj_weight.chunk(3)
+    else:
+        projections = (module.q_proj_weight, module.k_proj_weight, module.v_proj_weight)
+    weights = named("weight", *projections, module.out_proj.weight)
+    if module.in_proj_bias is not None:
+        weights |= named("bias", *module.in_proj_bias.chunk(3), module.out_proj.bias)
+    return weights
+
+
+def named(kind: str, *tensors: Tensor) -> Weights:
     """Name the weights or the biases of our four layers as a state dict does."""
     return {f"{layer}.{kind}": tensor for layer, tensor in zip(LAYERS, tensors, strict=True)}
 
@@ -246,9 +240,8 @@ def annotated_layers(module: nn.Module) -> nn.ModuleDict:
 
 def check_ours(attention: object, allowed: tuple[type, ...] = (MultiHeadAttention,)) -> None:
     """Raise unless `attention` is of one of these classes."""
-    if not isinstance(attention, allowed):
-        names = " or ".join(kind.__name__ for kind in allowed)
-        raise TypeError(f"attention must be {names} of this package, got {type(attention).__name__}")
+    names = " or ".join(kind.__name__ for kind in allowed)
+    check_type("attention", attention, allowed, f"{names} of this package")
 
 
 def check_square(target: str, names: list[str], attention: MultiHeadAttention) -> None:

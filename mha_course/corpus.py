@@ -256,13 +256,12 @@ def batches(
     check_size("batch_size", batch_size)
     if seed is not None:
         check_integer("seed", seed)
-    chunks = _chunks(pairs, batch_size, seed)
     return [
         Batch(
             *_padded([pair.source for pair in chunk], source_vocabulary),
             *_padded([pair.target for pair in chunk], target_vocabulary),
         )
-        for chunk in chunks
+        for chunk in _chunks(pairs, batch_size, seed)
     ]
 
 

@@ -38,6 +38,9 @@ class Head(NamedTuple):
     number: int
 
 
+Importance = dict[Head, float]
+
+
 def attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
     """Return every `MultiHeadAttention` in a model by its name.
 
@@ -185,9 +188,7 @@ def _watch(
     return (output, weights) if need_weights or inputs[4:] == (True,) else output
 
 
-def leave_one_out(
-    model: nn.Module, score: Callable[[], float], without: Iterable[Head] = ()
-) -> dict[Head, float]:
+def leave_one_out(model: nn.Module, score: Callable[[], float], without: Iterable[Head] = ()) -> Importance:
     """Measure each head by how much worse a model scores without it.
 
     Parameters
@@ -225,9 +226,7 @@ def _score_without(model: nn.Module, score: Callable[[], float], heads: list[Hea
     return value
 
 
-def gradient_importance(
-    model: nn.Module, loss: Callable[[T], Tensor], batches: Iterable[T]
-) -> dict[Head, float]:
+def gradient_importance(model: nn.Module, loss: Callable[[T], Tensor], batches: Iterable[T]) -> Importance:
     r"""Measure each head by how much a small change of its gate would change the loss.
 
     Parameters
@@ -253,20 +252,19 @@ def gradient_importance(
     ----------
     Michel et al. (2019), equation 1.
     """
-    count = 0
+    batches = list(batches)
+    if not batches:
+        raise ValueError("batches must hold at least one batch, got none")
     with torch.enable_grad(), gated_heads(model) as gates:
         totals = {name: torch.zeros_like(gate) for name, gate in gates.items()}
         for batch in batches:
-            count += 1
             value = loss(batch)
             if not isinstance(value, Tensor) or value.dim() or not value.requires_grad:
                 raise ValueError("loss must return a scalar tensor that depends on the heads")
             gradients = torch.autograd.grad(value, list(gates.values()), materialize_grads=True)
             for name, gradient in zip(gates, gradients, strict=True):
                 totals[name] += gradient.abs()
-    if not count:
-        raise ValueError("batches must hold at least one batch, got none")
-    return {head: float(totals[head.module][head.number]) / count for head in all_heads(model)}
+    return {head: float(totals[head.module][head.number]) / len(batches) for head in all_heads(model)}
 
 
 def prune_heads(model: Model, heads: Iterable[Head]) -> Model:
@@ -320,17 +318,13 @@ def _take(parameter: Tensor, axis: int, num_heads: int, kept: list[int]) -> nn.P
 
 def by_module(model: nn.Module, heads: Iterable[Head]) -> dict[str, list[int]]:
     """Group heads by module; raise where the model lacks one."""
-    known = attentions(model)
-    numbers: dict[str, list[int]] = {name: [] for name in known}
+    known = all_heads(model)
+    numbers: dict[str, list[int]] = {head.module: [] for head in known}
     for head in heads:
-        if not isinstance(head, tuple) or tuple(map(type, head)) != (str, int):
-            raise TypeError(f"heads must be pairs of a module's name and a number, got {head!r}")
+        if head not in known or isinstance(head[1], bool):
+            raise ValueError(f"heads must be some of those that all_heads(model) returns, got {head!r}")
         name, number = head
-        if name not in known:
-            raise ValueError(f"heads must be in one of the modules {list(known)}, got {name!r}")
-        if not 0 <= number < known[name].num_heads:
-            raise ValueError(f"heads of {name!r} must be from 0 to {known[name].num_heads - 1}, got {number}")
-        numbers[name].append(number)
+        numbers[name].append(int(number))
     return numbers
 
 

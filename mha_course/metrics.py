@@ -115,20 +115,15 @@ def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[
     check_pairs("weights", weights, "alignments", alignments)
     hits = []
     for index, (matrix, alignment) in enumerate(zip(weights, alignments, strict=True)):
-        check_weights(f"weights[{index}]", matrix, f"alignments[{index}]", alignment)
+        check_tensor(f"weights[{index}]", matrix, ("steps", "source positions"))
+        if matrix.isnan().any():
+            raise ValueError(f"weights[{index}] must be numbers, got NaN")
+        check_alignment(f"alignments[{index}]", alignment, *matrix.shape)
         peaks = matrix.argmax(dim=-1).tolist() if len(alignment) else []
         hits += [peak in gold for peak, gold in zip(peaks, alignment, strict=True) if gold]
     if not hits:
         raise ValueError("alignments must hold at least one gold position, got none")
     return sum(hits) / len(hits)
-
-
-def check_weights(name: str, matrix: Tensor, other_name: str, alignment: Sequence[Sequence[int]]) -> None:
-    """Raise unless a sentence's weights are numbers that fit its alignment."""
-    check_tensor(name, matrix, ("steps", "source positions"))
-    if matrix.isnan().any():
-        raise ValueError(f"{name} must be numbers, got NaN")
-    check_alignment(other_name, alignment, *matrix.shape)
 
 
 def check_alignment(name: str, alignment: Sequence[Sequence[int]], steps: int, positions: int) -> None:

@@ -14,7 +14,6 @@ import matplotlib.pyplot as plt
 import torch
 from matplotlib import font_manager
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
@@ -27,6 +26,9 @@ __all__ = ("KEY", "OUTPUT", "QUERY", "VALUE", "diagram", "show_alignment", "show
 # Okabe & Ito, 2008.
 QUERY, KEY, VALUE, OUTPUT = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 WEIGHTS, GOLD = "Blues", "#D55E00"
+FIGURE: dict[str, Any] = {
+    "sharex": True, "sharey": True, "squeeze": False, "layout": "constrained", "facecolor": "white",
+}
 FONT_SIZE, MAX_WIDTH, MAX_COLUMNS = 10.0, 5.5, 4
 SMALLEST_CELL, USUAL_CELL, BESIDE, COLOUR_BAR = 0.16, 0.35, 0.4, 1.2  # inches; one line of text needs .16
 # Whole families first; what systems bring by themselves next; what Linux distributions add last.
@@ -102,7 +104,8 @@ def show_heatmaps(
     rows, columns, queries, keys = grid.shape
     low, high = min(0.0, float(grid.min())), float(grid.max())
     titles = check_labels("titles", titles, columns)
-    figure, axes = subplots(rows, columns, figsize or grid_size(rows, columns, queries, keys))
+    size = figsize or grid_size(rows, columns, queries, keys)
+    figure, axes = plt.subplots(rows, columns, figsize=size, **FIGURE)
     for ax, matrix in zip(axes.flat, grid.flatten(0, 1), strict=True):
         image = draw(ax, matrix, low, high, cmap)
     for ax, title in zip(axes[0], titles or (), strict=False):
@@ -145,7 +148,7 @@ def show_heads(
     room = int((MAX_WIDTH - COLOUR_BAR) / (columns * SMALLEST_CELL + BESIDE))
     across = min(heads, MAX_COLUMNS, max(1, room))
     down = -(-heads // across)
-    figure, axes = subplots(down, across, grid_size(down, across, rows, columns))
+    figure, axes = plt.subplots(down, across, figsize=grid_size(down, across, rows, columns), **FIGURE)
     shown, unused = axes.flat[:heads], axes.flat[heads:]
     for ax, matrix, title in zip(shown, weights, titles, strict=True):
         image = draw(ax, matrix, 0.0, 1.0, WEIGHTS)
@@ -194,21 +197,13 @@ def show_alignment(
     if alignment is not None:
         check_alignment("alignment", alignment, rows, columns)
     if ax is None:
-        ax = subplots(1, 1, grid_size(1, 1, rows, columns))[1].item()
+        _, ((ax,),) = plt.subplots(figsize=grid_size(1, 1, rows, columns), **FIGURE)
     draw(ax, weights, 0.0, 1.0, WEIGHTS)
     label(ax, source_names, target_names)
     for row, gold in enumerate(alignment or ()):
         for position in gold:
             ax.scatter(position, row, s=45, color=GOLD, edgecolors="white", linewidths=1.0, zorder=3)
     return ax
-
-
-def subplots(rows: int, columns: int, figsize: tuple[float, float]) -> tuple[Figure, Any]:
-    """Make a white figure with a grid of Axes."""
-    return plt.subplots(
-        rows, columns, figsize=figsize, sharex=True, sharey=True, squeeze=False, layout="constrained",
-        facecolor="white",
-    )
 
 
 def draw(ax: Axes, matrix: Tensor, low: float, high: float, cmap: str) -> AxesImage:

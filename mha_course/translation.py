@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from mha_course.checks import check_size
+from mha_course.checks import check_counts, check_type
 from mha_course.corpus import Batch, Pair, Vocabulary, batches
 from mha_course.metrics import Tokens, tokens_of
 from mha_course.seq2seq import AttentionDecoder, EncoderDecoder
@@ -87,8 +87,7 @@ def translate_all(
     TypeError, ValueError
         As in `translate`; one string in place of several sentences; `batch_size` below 1.
     """
-    check_size("max_steps", max_steps)
-    check_size("batch_size", batch_size)
+    check_counts(max_steps=max_steps, batch_size=batch_size)
     if isinstance(sentences, str):
         raise TypeError("sentences must be a sequence of sentences, got a string; translate takes one")
     rows = [Pair("", "", tuple(tokens_of(sentence)), (), ()) for sentence in sentences]
@@ -170,8 +169,7 @@ def forced_weights(
 @contextmanager
 def evaluating(model: EncoderDecoder) -> Iterator[None]:
     """Put a model into evaluation mode inside a ``with`` block, and then into the mode it was in."""
-    if not isinstance(model, EncoderDecoder):
-        raise TypeError(f"model must be an EncoderDecoder, got {type(model).__name__}")
+    check_type("model", model, EncoderDecoder, "an EncoderDecoder")
     was_training = model.training
     model.eval()
     try:
