@@ -19,9 +19,8 @@ from http.client import HTTPException
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
-from urllib.error import HTTPError, URLError
+from urllib import error, request
 from urllib.parse import unquote, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from mha_course.checks import check_size
 from mha_course.corpus import Pair
@@ -40,8 +39,8 @@ def download(
 ) -> Path:  # fmt: skip
     """Fetch a file into a folder, unless it is there.
 
-    The file appears under its name only when it is whole and verified; until then it is called
-    ``NAME.part``. A transfer that was cut is started over.
+    The file appears under its name only when it is whole and verified. A transfer that was cut is started
+    over.
 
     Parameters
     ----------
@@ -75,17 +74,15 @@ def download(
         raise ValueError(f"sha256 must be 64 hexadecimal digits, got {sha256!r}")
     _check_scheme("url", url, sha256)
     path = Path(folder) / _file_name(url)
-    if path.exists() and _has_sum(path, sha256):
+    if path.exists() and _has_sum(path.read_bytes(), sha256):
         return path
+    content = _fetch(url, sha256, timeout, progress)
+    if not _has_sum(content, sha256):
+        raise ValueError(f"{url}: the bytes received do not have the sha256 {sha256}; none were kept")
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".part")
-    try:
-        _fetch(url, partial, sha256, timeout, progress)
-        if not _has_sum(partial, sha256):
-            raise ValueError(f"{url}: the bytes received do not have the sha256 {sha256}; none were kept")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    partial.write_bytes(content)
+    os.replace(partial, path)
     return path
 
 
@@ -102,53 +99,54 @@ def _file_name(url: str) -> str:
     return name
 
 
-def _has_sum(path: Path, sha256: str | None) -> bool:
-    """Whether a file has this checksum; without one every file will do."""
-    return sha256 is None or hashlib.sha256(path.read_bytes()).hexdigest() == sha256.lower()
+def _has_sum(content: bytes, sha256: str | None) -> bool:
+    """Whether a file's bytes have this checksum; without one all will do."""
+    return sha256 is None or hashlib.sha256(content).hexdigest() == sha256.lower()
 
 
-class _Redirects(HTTPRedirectHandler):
+class _Redirects(request.HTTPRedirectHandler):
     """Follows redirects only to addresses that would have been accepted themselves."""
 
     def __init__(self, sha256: str | None) -> None:
         self.sha256 = sha256
 
-    def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         _check_scheme(f"what {req.full_url} redirects to", newurl, self.sha256)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _fetch(url: str, partial: Path, sha256: str | None, timeout: float, progress: bool) -> None:
-    """Receive the whole file, in several attempts if need be; each starts with an empty file."""
-    opener = build_opener(_Redirects(sha256))
-    request = Request(url, headers={"User-Agent": "mha-course", "Accept-Encoding": "identity"})
+def _fetch(url: str, sha256: str | None, timeout: float, progress: bool) -> bytes:
+    """Receive the whole file, in several attempts if need be; each starts over."""
+    opener = request.build_opener(_Redirects(sha256))
+    asked = request.Request(url, headers={"User-Agent": "mha-course", "Accept-Encoding": "identity"})
     for attempt in range(ATTEMPTS):
         time.sleep(PAUSE * attempt)
         try:
-            with opener.open(request, timeout=timeout) as response, open(partial, "wb") as file:
-                return _copy(url, response, file, progress)
-        except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
-            problem = " ".join(str(error).split()) or type(error).__name__
-            if isinstance(error, HTTPError) and error.code < 500:
+            with opener.open(asked, timeout=timeout) as response:
+                return _receive(url, response, progress)
+        except (error.URLError, HTTPException, TimeoutError, ConnectionError) as caught:
+            problem = " ".join(str(caught).split()) or type(caught).__name__
+            if isinstance(caught, error.HTTPError) and caught.code < 500:
                 break
     raise OSError(f"{url}: gave up after attempt {attempt + 1}: {problem}")
 
 
-def _copy(url: str, response: Any, file: IO[bytes], progress: bool) -> None:
-    """Write the response to the file; raise unless it is whole and not too large."""
-    have, total = 0, int(response.headers.get("Content-Length") or 0)  # 0: not told
+def _receive(url: str, response: Any, progress: bool) -> bytes:
+    """Read the response; raise unless it is whole and not too large."""
+    content, total = bytearray(), int(response.headers.get("Content-Length") or 0)  # 0: not told
     while chunk := response.read(CHUNK):
-        have += len(chunk)
+        content += chunk
+        have = len(content)
         if max(have, total) > LARGEST:
             raise OSError(f"{url}: larger than {LARGEST} bytes, the most that is downloaded")
-        file.write(chunk)
         if progress:
             bar = f"[{'#' * (20 * have // total):20}] {have / total:4.0%} " if total else ""
             print(f"\r{_file_name(url)} {bar}{have / 2**20:.1f} MiB", end="", file=sys.stderr, flush=True)
     if progress:
         print(file=sys.stderr)
-    if total and have != total:
-        raise ConnectionError(f"cut off after {have} of {total} bytes")
+    if total and len(content) != total:
+        raise ConnectionError(f"cut off after {len(content)} of {total} bytes")
+    return bytes(content)
 
 
 def read_pairs(path: str | Path, *, max_pairs: int | None = None) -> list[Pair]:

@@ -174,7 +174,7 @@ def test_a_redirect_to_what_is_not_allowed_is_refused(
 def test_a_redirect_from_https_to_http_is_refused_without_checksum() -> None:
     with pytest.raises(ValueError, match=r"https://example.org/a redirects to must start with https"):
         module._Redirects(None).redirect_request(
-            module.Request("https://example.org/a"), io.BytesIO(), 302, "", {}, "http://example.org/a"
+            module.request.Request("https://example.org/a"), io.BytesIO(), 302, "", {}, "http://example.org/a"
         )
 
 
