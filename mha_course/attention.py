@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mha_course.checks import check_attention, check_dropout, check_multi_head, check_size, check_tensor
+from mha_course.checks import check_attention, check_dropout, check_multi_head, check_size, check_split
 from mha_course.masking import attention_mask, clean_padding, masked_softmax
 
 __all__ = (
@@ -70,10 +70,7 @@ def transpose_qkv(X: Tensor, num_heads: int) -> Tensor:
     TypeError, ValueError
         `X` of another type or shape, or heads that do not divide its features.
     """
-    check_tensor("X", X, ("batch", "n", "num_hiddens"))
-    check_size("num_heads", num_heads)
-    if X.shape[-1] % num_heads:
-        raise ValueError(f"num_heads must divide num_hiddens, got {num_heads} for {X.shape[-1]}")
+    check_split(X, ("batch", "n", "num_hiddens"), 2, num_heads)
     return split_heads(X, num_heads).flatten(0, 1)  # (batch · heads, n, head_dim)
 
 
@@ -95,11 +92,8 @@ def transpose_output(X: Tensor, num_heads: int) -> Tensor:
     TypeError, ValueError
         `X` of another type or shape, or heads that do not divide its first axis.
     """
-    check_tensor("X", X, ("batch · num_heads", "n", "head_dim"))
-    check_size("num_heads", num_heads)
+    check_split(X, ("batch · num_heads", "n", "head_dim"), 0, num_heads)
     folded, n, head_dim = X.shape
-    if folded % num_heads:
-        raise ValueError(f"num_heads must divide the first axis of X, got {num_heads} for {tuple(X.shape)}")
     return join_heads(X.reshape(folded // num_heads, num_heads, n, head_dim))  # (batch, n, hiddens)
 
 

@@ -1,6 +1,5 @@
 """Checks of arguments: a wrong one raises in one line that names it, what was given and what is allowed."""
 
-import math
 from collections.abc import Collection, Sequence
 from numbers import Real
 
@@ -56,8 +55,7 @@ def check_choice(name: str, value: str, allowed: Collection[str]) -> None:
 
 def check_flag(name: str, flag: object) -> None:
     """Raise unless `flag` is True or False."""
-    if not isinstance(flag, bool):
-        raise TypeError(f"{name} must be True or False, got {flag!r}")
+    check_type(name, flag, bool, "True or False")
 
 
 def check_sizes(vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float) -> None:
@@ -69,10 +67,8 @@ def check_sizes(vocab_size: int, embed_size: int, num_hiddens: int, num_layers: 
 def check_multi_head(num_hiddens: int, num_heads: int, dropout: float, bias: bool, d2l_order: object) -> None:
     """Raise unless the arguments of `MultiHeadAttention` fit; recognise the order of D2L 0.17."""
     if d2l_order:
-        raise TypeError(
-            "MultiHeadAttention takes (num_hiddens, num_heads, dropout, bias) by position; D2L 0.17's order "
-            "is written (num_hiddens, num_heads, dropout, query_size=…, key_size=…, value_size=…)"
-        )
+        arguments = "num_hiddens, num_heads, dropout, bias, query_size=…, key_size=…, value_size=…"
+        raise TypeError(f"instead of D2L 0.17's order write MultiHeadAttention({arguments})")
     check_counts(num_hiddens=num_hiddens, num_heads=num_heads)
     if num_hiddens % num_heads:
         raise ValueError(f"num_heads must divide num_hiddens, got {num_heads} for {num_hiddens}")
@@ -95,7 +91,7 @@ def check_fit(
         raise ValueError("pairs must hold at least one pair, got none")
     check_size("epochs", epochs, least=0)
     check_number("learning_rate", learning_rate)
-    if not 0 <= learning_rate < math.inf:
+    if not 0 <= learning_rate < float("inf"):
         raise ValueError(f"learning_rate must be a finite number of at least 0, got {learning_rate}")
     check_number("clip", clip)
     if not clip > 0:
@@ -114,6 +110,14 @@ def check_tensor(name: str, tensor: Tensor, axes: tuple[str, ...] | None = None)
         raise TypeError(f"{name} must hold floating-point numbers, got {tensor.dtype}")
     if axes is not None and tensor.dim() != len(axes):
         raise ValueError(f"{name} must have the shape ({', '.join(axes)}), got {tuple(tensor.shape)}")
+
+
+def check_split(X: Tensor, axes: tuple[str, ...], axis: int, num_heads: int) -> None:
+    """Raise unless `X` has these axes and `num_heads` divides one of them."""
+    check_tensor("X", X, axes)
+    check_size("num_heads", num_heads)
+    if X.shape[axis] % num_heads:
+        raise ValueError(f"num_heads must divide {axes[axis]}, got {num_heads} for {X.shape[axis]}")
 
 
 def check_attention(

@@ -254,8 +254,6 @@ def batches(
         `batch_size` or `seed` that is no integer, or `batch_size` below 1.
     """
     check_size("batch_size", batch_size)
-    if seed is not None:
-        check_integer("seed", seed)
     return [
         Batch(
             *_padded([pair.source for pair in chunk], source_vocabulary),
@@ -269,6 +267,7 @@ def _chunks(pairs: Sequence[Pair], batch_size: int, seed: int | None) -> list[li
     """Pairs in groups of ``batch_size``."""
     if seed is None:
         return _cut(pairs, batch_size)
+    check_integer("seed", seed)
     # Of Python's generator, only random() is promised to stay the same in later versions.
     draw = random.Random(seed).random
     shuffled = sorted(pairs, key=lambda pair: draw())

@@ -29,7 +29,6 @@ __all__ = ("download", "read_pairs")
 
 ATTEMPTS = 3
 PAUSE = 0.5
-CHUNK = 1 << 16
 LARGEST = 200 * 2**20  # bytes: more than this is neither downloaded nor unpacked
 
 
@@ -134,7 +133,7 @@ def _fetch(url: str, sha256: str | None, timeout: float, progress: bool) -> byte
 def _receive(url: str, response: Any, progress: bool) -> bytes:
     """Read the response; raise unless it is whole and not too large."""
     content, total = bytearray(), int(response.headers.get("Content-Length") or 0)  # 0: not told
-    while chunk := response.read(CHUNK):
+    while chunk := response.read(1 << 16):
         content += chunk
         have = len(content)
         if max(have, total) > LARGEST:

@@ -323,8 +323,7 @@ def by_module(model: nn.Module, heads: Iterable[Head]) -> dict[str, list[int]]:
     for head in heads:
         if head not in known or isinstance(head[1], bool):
             raise ValueError(f"heads must be some of those that all_heads(model) returns, got {head!r}")
-        name, number = head
-        numbers[name].append(int(number))
+        numbers[head[0]].append(int(head[1]))
     return numbers
 
 

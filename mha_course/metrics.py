@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from mha_course.checks import check_size, check_tensor
+from mha_course.checks import check_size, check_tensor, check_type
 
 __all__ = ("alignment_accuracy", "bleu", "exact_match")
 
@@ -15,8 +15,7 @@ Tokens = str | Sequence[str]
 
 def tokens_of(sentence: Tokens, name: str = "a sentence") -> list[str]:
     """Return a sentence's tokens; a string is split at white space."""
-    if not isinstance(sentence, Sequence):
-        raise TypeError(f"{name} must be a string or a sequence of tokens, got {sentence!r:.40}")
+    check_type(name, sentence, Sequence, "a string or a sequence of tokens")
     return sentence.split() if isinstance(sentence, str) else list(sentence)
 
 

@@ -14,7 +14,6 @@ import matplotlib.pyplot as plt
 import torch
 from matplotlib import font_manager
 from matplotlib.axes import Axes
-from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
@@ -26,16 +25,13 @@ __all__ = ("KEY", "OUTPUT", "QUERY", "VALUE", "diagram", "show_alignment", "show
 # Okabe & Ito, 2008.
 QUERY, KEY, VALUE, OUTPUT = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 WEIGHTS, GOLD = "Blues", "#D55E00"
-FIGURE: dict[str, Any] = {
-    "sharex": True, "sharey": True, "squeeze": False, "layout": "constrained", "facecolor": "white",
-}
+GRID: Any = {"sharex": True, "sharey": True, "squeeze": False, "layout": "constrained", "facecolor": "white"}
 FONT_SIZE, MAX_WIDTH, MAX_COLUMNS = 10.0, 5.5, 4
 SMALLEST_CELL, USUAL_CELL, BESIDE, COLOUR_BAR = 0.16, 0.35, 0.4, 1.2  # inches; one line of text needs .16
 # Whole families first; what systems bring by themselves next; what Linux distributions add last.
 WIDE_FONTS = (
     "Noto Sans CJK TC", "Noto Sans TC", "PingFang TC", "Heiti TC", "Microsoft JhengHei", "Source Han Sans TC",
-    "Noto Sans CJK JP", "Noto Sans CJK SC", "Arial Unicode MS", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei",
-    "Droid Sans Fallback", "AR PL UMing TW", "Unifont",
+    "Noto Sans CJK JP", "Arial Unicode MS", "WenQuanYi Zen Hei", "Droid Sans Fallback", "AR PL UMing TW",
 )
 
 
@@ -101,11 +97,10 @@ def show_heatmaps(
     """
     grid = check_matrices("matrices", matrices, (2, 3, 4))
     grid = grid.reshape((1,) * (4 - grid.dim()) + tuple(grid.shape))  # (rows, columns, queries, keys)
-    rows, columns, queries, keys = grid.shape
+    rows, columns = grid.shape[:2]
     low, high = min(0.0, float(grid.min())), float(grid.max())
     titles = check_labels("titles", titles, columns)
-    size = figsize or grid_size(rows, columns, queries, keys)
-    figure, axes = plt.subplots(rows, columns, figsize=size, **FIGURE)
+    figure, axes = plt.subplots(rows, columns, figsize=figsize or grid_size(*grid.shape), **GRID)
     for ax, matrix in zip(axes.flat, grid.flatten(0, 1), strict=True):
         image = draw(ax, matrix, low, high, cmap)
     for ax, title in zip(axes[0], titles or (), strict=False):
@@ -148,7 +143,7 @@ def show_heads(
     room = int((MAX_WIDTH - COLOUR_BAR) / (columns * SMALLEST_CELL + BESIDE))
     across = min(heads, MAX_COLUMNS, max(1, room))
     down = -(-heads // across)
-    figure, axes = plt.subplots(down, across, figsize=grid_size(down, across, rows, columns), **FIGURE)
+    figure, axes = plt.subplots(down, across, figsize=grid_size(down, across, rows, columns), **GRID)
     shown, unused = axes.flat[:heads], axes.flat[heads:]
     for ax, matrix, title in zip(shown, weights, titles, strict=True):
         image = draw(ax, matrix, 0.0, 1.0, WEIGHTS)
@@ -197,7 +192,7 @@ def show_alignment(
     if alignment is not None:
         check_alignment("alignment", alignment, rows, columns)
     if ax is None:
-        _, ((ax,),) = plt.subplots(figsize=grid_size(1, 1, rows, columns), **FIGURE)
+        _, ((ax,),) = plt.subplots(figsize=grid_size(1, 1, rows, columns), **GRID)
     draw(ax, weights, 0.0, 1.0, WEIGHTS)
     label(ax, source_names, target_names)
     for row, gold in enumerate(alignment or ()):
@@ -206,8 +201,8 @@ def show_alignment(
     return ax
 
 
-def draw(ax: Axes, matrix: Tensor, low: float, high: float, cmap: str) -> AxesImage:
-    """Draw one matrix, every cell a square."""
+def draw(ax: Axes, matrix: Tensor, low: float, high: float, cmap: str) -> Any:
+    """Draw one matrix, every cell a square, and return the picture."""
     ax.tick_params(labelsize=FONT_SIZE)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True))

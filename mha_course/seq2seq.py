@@ -86,12 +86,22 @@ class Decoder(nn.Module):
 
 
 class AttentionDecoder(Decoder):
-    """Interface: a decoder that can be asked where it looked."""
+    """Interface: a decoder that can be asked where it looked; ``forward`` sets ``_attention_weights``."""
+
+    _attention_weights: Tensor | None = None
 
     @property
     def attention_weights(self) -> Tensor:
-        """Detached weights of the last pass: Tensor, shape (batch, ..., target steps, source steps)."""
-        raise NotImplementedError
+        """Detached weights of the last pass: Tensor, shape (batch, ..., target steps, source steps).
+
+        Raises
+        ------
+        RuntimeError
+            There was no forward pass yet.
+        """
+        if self._attention_weights is None:
+            raise RuntimeError("attention_weights are known only after a forward pass")
+        return self._attention_weights
 
 
 class EncoderDecoder(nn.Module):
@@ -132,8 +142,7 @@ class EncoderDecoder(nn.Module):
         logits : Tensor, shape (batch, target steps, vocab_size)
         state : the decoder's state after the last step
         """
-        enc_outputs = self.encoder(source, source_valid_lens)
-        state = self.decoder.init_state(enc_outputs, source_valid_lens)
+        state = self.decoder.init_state(self.encoder(source, source_valid_lens), source_valid_lens)
         logits, state = self.decoder(target, state)
         return logits, state
 
@@ -330,7 +339,6 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         self.rnn = recurrent(cell, embed_size + num_hiddens, num_hiddens, num_layers, dropout)
         self.dense = nn.Linear(num_hiddens, vocab_size)
         self.initial_state = initial_state
-        self._attention_weights: Tensor | None = None
 
     def init_state(
         self, enc_outputs: tuple[Tensor, HiddenState], source_valid_lens: Tensor | None = None
@@ -393,17 +401,6 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         logits = self.dense(torch.cat(outputs, dim=1))  # (batch, steps, vocab_size)
         return logits, [enc_outputs, hidden_state, source_valid_lens]
 
-    @property
-    def attention_weights(self) -> Tensor:
-        """Detached weights of the last pass: Tensor, shape (batch, target steps, source steps).
-
-        Raises
-        ------
-        RuntimeError
-            There was no forward pass yet.
-        """
-        return computed(self._attention_weights)
-
 
 def recurrent(
     cell: str, input_size: int, num_hiddens: int, num_layers: int, dropout: float, bidirectional: bool = False
@@ -457,8 +454,7 @@ def zeros_like(hidden_state: HiddenState) -> HiddenState:
 
 def last_layer(hidden_state: HiddenState) -> Tensor:
     """Return the last layer's hidden state, ``(batch, num_hiddens)``; of an LSTM h, not c."""
-    hidden = hidden_state if isinstance(hidden_state, Tensor) else hidden_state[0]
-    return hidden[-1]
+    return hidden_state[-1] if isinstance(hidden_state, Tensor) else hidden_state[0][-1]
 
 
 def join_directions(hidden_state: HiddenState) -> HiddenState:
@@ -472,22 +468,14 @@ def source_mask(source_valid_lens: Tensor | None, enc_outputs: Tensor) -> Tensor
     return attention_mask(source_valid_lens, None, (batch, 1, steps), enc_outputs.device)
 
 
-def computed(weights: Tensor | None) -> Tensor:
-    """Return attention weights, or say that there are none yet."""
-    if weights is None:
-        raise RuntimeError("attention_weights are known only after a forward pass")
-    return weights
-
-
 def check_target(tokens: Tensor, vocab_size: int, state: list[Any]) -> None:
     """Raise unless `tokens` are a decoder's input: at least one step, and the state's batch size."""
     check_tokens("tokens", tokens, vocab_size)
     if tokens.shape[1] == 0:
         raise ValueError(f"tokens must hold at least one step, got {tuple(tokens.shape)}")
     check_type("state", state, (list, tuple), "what init_state or forward returns")
-    batch = state[0].shape[0]
-    if tokens.shape[0] != batch:
-        raise ValueError(f"tokens must have the batch size of the state, {batch}, got {tokens.shape[0]}")
+    if len(tokens) != len(state[0]):
+        raise ValueError(f"tokens must have the batch size of the state, {len(state[0])}, got {len(tokens)}")
 
 
 def check_attention_fits(attention: nn.Module, num_hiddens: int) -> None:
@@ -508,7 +496,6 @@ def check_enc_outputs(enc_outputs: tuple[Tensor, HiddenState], rnn: Recurrent) -
     if isinstance(hidden_state, Tensor) == isinstance(rnn, nn.LSTM):
         raise ValueError("cell must be the same in encoder and decoder, got one of each")
     hidden = hidden_state if isinstance(hidden_state, Tensor) else hidden_state[0]
-    layers, _, width = hidden.shape
-    if (layers, width) != (rnn.num_layers, rnn.hidden_size):
-        sizes = f"{layers} and {width}, got {rnn.num_layers} and {rnn.hidden_size}"
-        raise ValueError(f"num_layers and num_hiddens must be those of the encoder, {sizes}")
+    needed, given = (len(hidden), hidden.shape[-1]), (rnn.num_layers, rnn.hidden_size)
+    if given != needed:
+        raise ValueError(f"(num_layers, num_hiddens) must be {needed} as in the encoder, got {given}")

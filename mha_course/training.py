@@ -173,9 +173,8 @@ def fit(
             total, count = total + loss * tokens, count + tokens
         history.append(float(total) / count)
         if progress:
-            print(f"\repoch {epoch + 1}/{epochs}  loss {history[-1]:.3f} ", end="", file=sys.stderr)
-    if progress:
-        print(file=sys.stderr)
+            end = "\r" if epoch + 1 < epochs else "\n"  # the next epoch is written over it
+            print(f"epoch {epoch + 1}/{epochs}  loss {history[-1]:.3f} ", end=end, file=sys.stderr)
     model.train(was_training)
     return history
 

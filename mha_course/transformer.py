@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from mha_course.attention import MultiHeadAttention
 from mha_course.checks import check_counts, check_dropout, check_size, check_tensor, check_tokens, check_type
 from mha_course.masking import attention_mask, causal_mask, clean_padding
-from mha_course.seq2seq import AttentionDecoder, Encoder, EncoderDecoder, computed
+from mha_course.seq2seq import AttentionDecoder, Encoder, EncoderDecoder
 
 __all__ = (
     "PositionalEncoding", "Transformer", "TransformerDecoder", "TransformerDecoderBlock",
@@ -299,6 +299,9 @@ class TransformerDecoder(AttentionDecoder):
     Keys and values of the source are projected once a sentence, in `init_state`, those of the target once a
     step. They may be kept, since no step sees a later one: what is computed does not change any more.
 
+    `attention_weights` has the shape (batch, layers, heads, target steps, source steps). Heads that were
+    pruned away count as the last ones of their layer and have weights of 0. While compiling none are kept.
+
     Parameters
     ----------
     vocab_size, num_hiddens, ffn_hiddens, num_heads, num_layers, dropout
@@ -326,7 +329,6 @@ class TransformerDecoder(AttentionDecoder):
         self.blocks: Any = nn.ModuleList(TransformerDecoderBlock(*sizes) for _ in range(num_layers))
         self.norm = nn.LayerNorm(num_hiddens)
         self.dense = nn.Linear(num_hiddens, vocab_size)
-        self._attention_weights: Tensor | None = None
 
     def init_state(self, enc_outputs: Tensor, source_valid_lens: Tensor | None = None) -> TransformerState:
         """Project the encoder's outputs for every layer.
@@ -393,20 +395,6 @@ class TransformerDecoder(AttentionDecoder):
             self._attention_weights = stack_layers(maps)
         return self.dense(self.norm(X)), state._replace(cache=caches)
 
-    @property
-    def attention_weights(self) -> Tensor:
-        """Detached weights over the source of the last pass.
-
-        They are a Tensor of shape (batch, layers, heads, target steps, source steps). Heads that were pruned
-        away count as the last ones of their layer and have weights of 0. While compiling no weights are kept.
-
-        Raises
-        ------
-        RuntimeError
-            There was no forward pass yet.
-        """
-        return computed(self._attention_weights)
-
 
 class Transformer(EncoderDecoder):
     """An encoder-decoder Transformer.
@@ -435,9 +423,8 @@ class Transformer(EncoderDecoder):
         num_heads: int = 4, num_layers: int = 2, dropout: float = 0.0,
     ) -> None:  # fmt: skip
         sizes = (num_hiddens, ffn_hiddens, num_heads, num_layers, dropout)
-        super().__init__(
-            TransformerEncoder(source_vocab_size, *sizes), TransformerDecoder(target_vocab_size, *sizes)
-        )
+        encoder = TransformerEncoder(source_vocab_size, *sizes)
+        super().__init__(encoder, TransformerDecoder(target_vocab_size, *sizes))
 
 
 def feed_forward(num_hiddens: int, ffn_hiddens: int) -> nn.Sequential:

@@ -154,11 +154,10 @@ def forced_weights(
     decoder = getattr(model, "decoder", model)
     if not isinstance(decoder, AttentionDecoder):
         raise TypeError(f"model must have an AttentionDecoder, got {type(decoder).__name__}")
-    device = next(model.parameters()).device
     result: list[Tensor] = []
     with evaluating(model):
         for batch in batches(pairs, source_vocabulary, target_vocabulary, batch_size):
-            source, source_lens, target, target_lens = to_device(batch, device)
+            source, source_lens, target, target_lens = to_device(batch, next(model.parameters()).device)
             model(source, shift_right(target, target_vocabulary.bos), source_lens)
             weights = decoder.attention_weights  # (batch, ..., target steps, source steps)
             sizes = zip(target_lens.tolist(), source_lens.tolist(), strict=True)

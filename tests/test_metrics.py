@@ -127,7 +127,7 @@ def test_gold_positions_below_0_weights_without_a_tensor_and_no_sentence_raise()
         alignment_accuracy([torch.ones(1, 2)], [[(-1,)]])
     with pytest.raises(TypeError, match=r"^weights\[0\] must be a tensor, got list"):
         alignment_accuracy([[[1.0]]], [[(0,)]])
-    with pytest.raises(TypeError, match=r"^prediction must be a string or a sequence of tokens, got None"):
+    with pytest.raises(TypeError, match=r"^prediction must be a string or a sequence of .*, got NoneType"):
         bleu(None, "a")
-    with pytest.raises(TypeError, match=r"^reference must be a string or a sequence of tokens, got 3"):
+    with pytest.raises(TypeError, match=r"^reference must be a string or a sequence of tokens, got int"):
         bleu("a", 3)

@@ -435,7 +435,7 @@ def test_interfaces_do_nothing_by_themselves(interface):
         with pytest.raises(NotImplementedError):
             interface.init_state(None)
     if isinstance(interface, AttentionDecoder):
-        with pytest.raises(NotImplementedError):
+        with pytest.raises(RuntimeError, match="attention_weights are known only after a forward pass"):
             _ = interface.attention_weights
 
 
@@ -529,7 +529,7 @@ def test_encoder_and_decoder_that_do_not_fit_are_refused(kind):
         decoder(kind).init_state(encoder(cell="lstm")(tokens()))
     with pytest.raises(ValueError, match="cell must be the same in encoder and decoder"):
         decoder(kind, cell="lstm").init_state(encoder()(tokens()))
-    with pytest.raises(ValueError, match=r"num_layers and num_hiddens must be .* 1 and 16, got 2 and 16"):
+    with pytest.raises(ValueError, match=r"num_hiddens\) must be \(1, 16\) as in the encoder, got \(2, 16\)"):
         decoder(kind).init_state(encoder(1)(tokens()))
 
 
@@ -551,5 +551,5 @@ def test_an_encoder_or_a_decoder_that_is_no_module_is_named():
 def test_a_state_or_a_direction_of_a_wrong_type_is_named():
     with pytest.raises(TypeError, match=r"^state must be what init_state or forward returns, got NoneType"):
         Seq2SeqAttentionDecoder(9, 6, 8, 1)(torch.tensor([[1]]), None)
-    with pytest.raises(TypeError, match=r"^bidirectional must be True or False, got 'no'"):
+    with pytest.raises(TypeError, match=r"^bidirectional must be True or False, got str"):
         Seq2SeqEncoder(9, 6, 8, 1, bidirectional="no")
