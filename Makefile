@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 READY := $(VENV)/.ready
 
-.PHONY: help book serve page pdf test check sync claims bench mutants lighthouse clean
+.PHONY: help book serve lab page pdf test check sync claims bench mutants lighthouse clean
 
 help:
 	@echo 'make book             build the four editions into _build/html'
 	@echo 'make serve            build and serve them on http://localhost:8000'
+	@echo 'make lab              open the notebooks in JupyterLab'
 	@echo 'make test             run every test and every notebook of every language'
 	@echo 'make check            the quick form: unit tests and the English notebooks'
 	@echo 'make sync             execute changed English notebooks, carry code and outputs to every language'
@@ -36,6 +37,11 @@ book: $(READY)
 serve: $(READY)
 	$(BIN)/python -m tools.site build
 	$(BIN)/python -m tools.site serve
+
+# Jupyter hides stored drawings in notebooks that it does not trust.
+lab: $(READY)
+	$(BIN)/jupyter trust book/*/*.ipynb > /dev/null
+	$(BIN)/jupyter lab book
 
 page: $(READY)
 	$(BIN)/python -m tools.site build --lang $(LANG) --page $(STEM)
