@@ -12,7 +12,7 @@ help:
 	@echo 'make serve            build and serve them on http://localhost:8000'
 	@echo 'make lab              open the notebooks in JupyterLab'
 	@echo 'make test             run every test and every notebook of every language'
-	@echo 'make check            the quick form: unit tests and the English notebooks'
+	@echo 'make check            the quick form: unit tests and the English notebooks, no sites'
 	@echo 'make sync             execute changed English notebooks, carry code and outputs to every language'
 	@echo 'make page LANG=tr STEM=index   build one page to look at'
 	@echo 'make pdf              one PDF an edition (needs Chromium)'
@@ -62,11 +62,14 @@ test: $(READY) tests/node_modules/.ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval book
 
+# The quick form leaves to `make test` what builds whole sites.
+WITHOUT_SITE := $(addprefix --ignore tests/test_,browser.py site.py pdf.py new_language.py)
+
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m tools.translations check
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests --ignore tests/test_browser.py
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests $(WITHOUT_SITE)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval book/en
 
 sync: $(READY)
