@@ -2,13 +2,14 @@
 
 ``python -m benchmarks.attention [--threads 2] [--seconds 10] [--cpu]`` prints tables and writes them and a
 picture into ``_build/bench``. All modules hold the same weights and give the same output, which is checked.
-Times are medians over interleaved rounds; ratios are medians of the rounds' ratios to
-``nn.MultiheadAttention(need_weights=False)``. All at dropout 0, float32, in training mode.
+Times are medians over interleaved rounds; ratios are medians of the rounds' ratios. "nn.MHA" is
+``nn.MultiheadAttention`` with ``need_weights=False``. All at dropout 0, float32, in training mode.
+"Matrix products" are those that the formula consists of, and nothing else: what no class can go below
+that computes them one after another.
 """
 
 import argparse
 import json
-import math
 import statistics
 from collections.abc import Callable
 from typing import NamedTuple
@@ -23,6 +24,8 @@ from mha_course.convert import to_annotated, to_d2l, to_torch
 from mha_course.masking import length_mask
 
 REFERENCE = "nn.MHA"
+REFERENCES = (REFERENCE, "nn.MHA, weights", "D2L 1.0.3")
+PRODUCTS = "matrix products"
 SHAPES = ((64, 10, 32, 4), (32, 64, 256, 8), (8, 512, 512, 8), (1, 2048, 512, 8), (1, 4096, 512, 8))
 LENGTHS = (256, 512, 1024, 2048, 4096)
 Attend = Callable[[Tensor], Tensor]
@@ -133,37 +136,59 @@ def training_step(attend: Attend, x: Tensor) -> Passes:
     return lambda: attend(x).sum().backward()
 
 
-def compare(shape: Shape, with_lens: bool, device: torch.device, seconds: float) -> list[list[str]]:
-    """Return table rows: name, milliseconds and ratio of forward, milliseconds and ratio of both passes."""
+def products(shape: Shape, backward: bool, device: torch.device) -> Passes:
+    """Compute the formula's matrix products, with those of their gradients if `backward`; no new memory."""
+    batch, length, width, heads = shape
+    x, weight = torch.randn(batch * length, width, device=device), torch.randn(width, width, device=device)
+    parts = torch.randn(batch * heads, length, width // heads, device=device)
+    scores = parts @ parts.mT
+    pairs = [(x, weight)] * 4 + [(parts, parts.mT), (scores, parts)]
+    if backward:  # each product A @ B has two more: gradient @ B.mT and A.mT @ gradient
+        pairs += [(x, weight.mT), (x.mT, x)] * 4
+        pairs += [(scores, parts), (scores.mT, parts), (parts, parts.mT), (scores.mT, parts)]
+    outputs = [left @ right for left, right in pairs]
+
+    def run() -> None:
+        for (left, right), output in zip(pairs, outputs, strict=True):
+            torch.matmul(left, right, out=output)
+
+    return run
+
+
+def compare(shape: Shape, with_lens: bool, device: torch.device, seconds: float) -> dict[str, list[float]]:
+    """Return for each contender milliseconds and ratios to the references: forward, then both passes."""
     x, ours, lens = problem(shape, with_lens, device)
     attends = {name: build(ours, lens) for name, build in CONTENDERS.items()}
     check_equal(attends, x, lens)
-    rows = [[name] for name in attends]
+    rows: dict[str, list[float]] = {name: [] for name in (*attends, PRODUCTS)}
     for passes in (forward, training_step):
         calls = {name: passes(attend, x) for name, attend in attends.items()}
+        calls[PRODUCTS] = products(shape, passes is training_step, device)
         times = measure.interleaved(calls, device, seconds=seconds, title=f"{shape}  {passes.__name__}")
-        for row in rows:
-            milliseconds = statistics.median(times[row[0]]) * 1e3
-            row += [f"{milliseconds:.2f}", f"{measure.ratio(times, row[0], REFERENCE):.2f}"]
+        for name, row in rows.items():
+            ratios = [measure.ratio(times, name, reference) for reference in REFERENCES]
+            row += [statistics.median(times[name]) * 1e3, *ratios]
     return rows
 
 
 def tables_of_times(with_lens: bool, device: torch.device, seconds: float) -> list[str]:
-    """Return a table for each shape, and one of each contender's mean and worst ratio."""
-    header = ("", "forward ms", "/ nn.MHA", "forward + backward ms", "/ nn.MHA")
-    ratios: dict[str, list[float]] = {name: [] for name in CONTENDERS}
+    """Return a table for each shape, and one of each contender's mean and largest ratios."""
+    quotients = [f"/ {name}" for name in REFERENCES]
+    header = ("", "forward ms", *quotients, "forward + backward ms", *quotients)
+    ratios: dict[str, list[list[float]]] = {name: [] for name in (*CONTENDERS, PRODUCTS)}
     parts = []
     for shape in (Shape(*sizes) for sizes in SHAPES):
         rows = compare(shape, with_lens, device, seconds)
-        for row in rows:
-            ratios[row[0]].append(float(row[-1]))
-        parts.append(f"{shape}, {'with' if with_lens else 'without'} lengths\n\n{markdown(header, rows)}")
+        for name, row in rows.items():
+            ratios[name].append(row[-len(REFERENCES) :])
+        table = markdown(header, [[name, *(f"{value:.2f}" for value in row)] for name, row in rows.items()])
+        parts.append(f"{shape}, {'with' if with_lens else 'without'} lengths\n\n{table}")
         print(f"\n{parts[-1]}", flush=True)
-    means = [
-        [name, f"{math.exp(statistics.fmean(map(math.log, values))):.2f}", f"{max(values):.2f}"]
-        for name, values in ratios.items()
-    ]
-    parts.append(markdown(("forward + backward / nn.MHA", "geometric mean", "largest"), means))
+    means = []
+    for name, by_shape in ratios.items():
+        columns = zip(*by_shape, strict=True)
+        means.append([name, *(f"{statistics.geometric_mean(c):.2f} ({max(c):.2f})" for c in columns)])
+    parts.append(markdown(("forward + backward: geometric mean (largest)", *quotients), means))
     print(f"\n{parts[-1]}", flush=True)
     return parts
 

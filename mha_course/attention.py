@@ -132,7 +132,7 @@ def scaled_dot_product(
     if not need_weights:
         return F.scaled_dot_product_attention(queries, keys, values, allowed, dropout), None
     scores = queries / math.sqrt(queries.shape[-1]) @ keys.transpose(-2, -1)  # (..., queries, keys)
-    weights = masked_softmax(scores, mask=allowed)
+    weights = masked_softmax(scores, mask=allowed, inplace=True)
     return F.dropout(weights, dropout) @ values, weights  # (..., queries, value_size)
 
 

@@ -6,7 +6,7 @@ A mask is boolean, True where a query may attend, as in `F.scaled_dot_product_at
 import torch
 from torch import Tensor
 
-from mha_course.checks import check_integers, check_mask, check_range, check_size, check_tensor
+from mha_course.checks import check_flag, check_integers, check_mask, check_range, check_size, check_tensor
 
 __all__ = ("attention_mask", "causal_mask", "clean_padding", "length_mask", "masked_softmax")
 
@@ -124,7 +124,9 @@ def clean_padding(keys: Tensor, values: Tensor, allowed: Tensor | None) -> tuple
     return keys.masked_fill(~attended, 0), values.masked_fill(~attended, 0)
 
 
-def masked_softmax(scores: Tensor, valid_lens: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
+def masked_softmax(
+    scores: Tensor, valid_lens: Tensor | None = None, mask: Tensor | None = None, *, inplace: bool = False
+) -> Tensor:
     """Softmax over the keys that a query may attend to; all other weights are exactly 0.
 
     A row that may attend to nothing gets weights of 0, and no gradient.
@@ -136,6 +138,9 @@ def masked_softmax(scores: Tensor, valid_lens: Tensor | None = None, mask: Tenso
         How many of the first keys may be attended to.
     mask : Tensor of booleans, broadcastable to the scores, optional
         True where a query may attend.
+    inplace : bool
+        Allow to write into `scores`, which then must be finite and no leaf that takes a gradient. On a CPU it
+        saves time and memory.
 
     Returns
     -------
@@ -147,10 +152,21 @@ def masked_softmax(scores: Tensor, valid_lens: Tensor | None = None, mask: Tenso
         Scores that are no floating-point numbers; lengths or a mask as in `attention_mask`.
     """
     check_tensor("scores", scores)
+    check_flag("inplace", inplace)
     allowed = attention_mask(valid_lens, mask, tuple(scores.shape), scores.device)
     if allowed is None:
         return scores.softmax(-1)
     nothing = ~allowed.any(-1, keepdim=True)  # rows that may attend to nothing
+    if inplace and not any_true(nothing):
+        return scores.add_(torch.where(allowed, 0.0, float("-inf"))).softmax(-1)
     # −∞ for what is not allowed, but 0 in rows of nothing else: a softmax of −∞ alone is NaN.
     fill = torch.zeros_like(nothing, dtype=scores.dtype).masked_fill(~nothing, float("-inf"))
     return torch.where(allowed, scores, fill).softmax(-1).masked_fill(nothing, 0.0)
+
+
+def any_true(flags: Tensor) -> bool:
+    """Whether any is True, or might be: on a GPU, while compiling and under vmap they are not read."""
+    try:
+        return torch.compiler.is_compiling() or not flags.is_cpu or bool(flags.any())
+    except RuntimeError:  # under vmap
+        return True

@@ -122,8 +122,7 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         check_type("encoder", encoder, nn.Module, "a PyTorch module")
         check_type("decoder", decoder, nn.Module, "a PyTorch module")
-        self.encoder = encoder
-        self.decoder = decoder
+        self.encoder, self.decoder = encoder, decoder
 
     def forward(
         self, source: Tensor, target: Tensor, source_valid_lens: Tensor | None = None
@@ -364,7 +363,7 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
         check_enc_outputs(enc_outputs, self.rnn)
         outputs, hidden_state = enc_outputs
         if self.initial_state == "zero":
-            hidden_state = zeros_like(hidden_state)
+            hidden_state = map_state(hidden_state, torch.zeros_like)
         return [outputs, hidden_state, source_valid_lens]
 
     def forward(self, tokens: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
@@ -445,11 +444,6 @@ def map_state(hidden_state: HiddenState, function: Callable[[Tensor], Tensor]) -
     if isinstance(hidden_state, Tensor):
         return function(hidden_state)
     return function(hidden_state[0]), function(hidden_state[1])
-
-
-def zeros_like(hidden_state: HiddenState) -> HiddenState:
-    """Return a hidden state of zeros."""
-    return map_state(hidden_state, torch.zeros_like)
 
 
 def last_layer(hidden_state: HiddenState) -> Tensor:

@@ -4,6 +4,8 @@ import time
 
 import pytest
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks import attention, measure, training
 
@@ -18,6 +20,18 @@ def test_all_attention_modules_give_one_output_and_one_gradient(with_lens):
     broken = dict(attends, broken=lambda x: attends["mha_course"](x) + 1e-3)
     with pytest.raises(AssertionError, match="broken"):
         attention.check_equal(broken, x, lens)
+
+
+def test_the_products_are_as_many_as_the_formula_has():
+    shape, device = attention.Shape(3, 8, 16, 4), CPU
+    x, ours, _ = attention.problem(shape, False, device)
+    for passes, backward in ((attention.forward, False), (attention.training_step, True)):
+        with FlopCounterMode(display=False) as whole, sdpa_kernel(SDPBackend.MATH):
+            passes(attention.course(ours, None), x)()
+        run = attention.products(shape, backward, device)
+        with FlopCounterMode(display=False) as alone:
+            run()
+        assert alone.get_total_flops() == whole.get_total_flops() > 0
 
 
 def test_the_course_and_d2l_train_the_same_model():

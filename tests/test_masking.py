@@ -128,10 +128,11 @@ def test_what_stands_in_masked_scores_never_matters(bad):
     assert torch.equal(*gradients)
 
 
+@pytest.mark.parametrize("inplace", [False, True])
 @pytest.mark.parametrize("score", [-2e6, -2e9, 2e9])
-def test_large_scores_that_are_valid_count(score):
+def test_large_scores_that_are_valid_count(score, inplace):
     # A fill of -1e6 or -1e9 would let the padding win here.
-    weights = masked_softmax(torch.tensor([[[score, score, 0.0]]]), torch.tensor([2]))
+    weights = masked_softmax(torch.tensor([[[score, score, 0.0]]]), torch.tensor([2]), inplace=inplace)
     assert weights.tolist() == [[[0.5, 0.5, 0.0]]]
 
 
@@ -150,11 +151,39 @@ def test_masked_softmax_leaves_what_it_was_given():
         assert torch.equal(given, copy)
 
 
+@pytest.mark.parametrize("lens", [[4, 2], [0, 2]], ids=["no empty row", "an empty row"])
+@pytest.mark.parametrize("shape", [(2, 3, 4), (2, 5, 3, 4)])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_masked_softmax_in_place_is_the_same(lens, shape, dtype):
+    leaf = torch.randn(shape, dtype=dtype, requires_grad=True)
+    probe = torch.randn(shape, dtype=dtype)
+    results = []
+    for inplace in (False, True):
+        weights = masked_softmax(leaf * 3, torch.tensor(lens), causal_mask(4)[:3], inplace=inplace)
+        results += [weights.detach(), *torch.autograd.grad((weights * probe).sum(), leaf)]
+    assert results[2].dtype == dtype
+    assert torch.equal(results[0], results[2])
+    assert torch.equal(results[1], results[3])
+
+
+def test_masked_softmax_in_place_on_a_device_that_is_not_read():
+    scores, mask = torch.zeros(2, 3, 3, device="meta"), causal_mask(3, "meta")
+    assert masked_softmax(scores, mask=mask, inplace=True).shape == (2, 3, 3)
+
+
+def test_masked_softmax_in_place_where_the_mask_alone_is_mapped():
+    scores, masks = torch.randn(2, 3, 4), torch.rand(5, 3, 4) > 0.5
+    weights = torch.vmap(lambda mask: masked_softmax(scores * 1, mask=mask, inplace=True))(masks)
+    for row, mask in zip(weights, masks, strict=True):
+        assert_close(row, masked_softmax(scores, mask=mask))
+
+
 @pytest.mark.parametrize("shape", [(0, 2, 3), (2, 0, 3), (2, 2, 0), (1, 1, 1)])
 def test_masked_softmax_of_nothing_and_of_one(shape):
     lens = torch.zeros(shape[0], dtype=torch.int64)
     weights = masked_softmax(torch.randn(shape), lens)
     assert torch.equal(weights, torch.zeros(shape))
+    assert torch.equal(masked_softmax(torch.randn(shape), lens, inplace=True), weights)
     assert masked_softmax(torch.randn(shape), mask=torch.ones(shape, dtype=torch.bool)).shape == shape
 
 
@@ -205,6 +234,11 @@ def test_masked_softmax_names_what_is_wrong(scores, lens, mask, error, message):
     with pytest.raises(error, match=message) as caught:
         masked_softmax(scores, lens, mask)
     assert "\n" not in str(caught.value)
+
+
+def test_in_place_is_true_or_false():
+    with pytest.raises(TypeError, match="inplace must be True or False, got int"):
+        masked_softmax(ZEROS, inplace=1)
 
 
 def test_attention_mask_of_nothing_is_none():
