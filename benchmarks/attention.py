@@ -5,7 +5,7 @@ picture into ``_build/bench``. All modules hold the same weights and give the sa
 Times are medians over interleaved rounds; ratios are medians of the rounds' ratios. "nn.MHA" is
 ``nn.MultiheadAttention`` with ``need_weights=False``. All at dropout 0, float32, in training mode.
 "Matrix products" are those that the formula consists of, and nothing else: what no class can go below
-that computes them one after another.
+that computes them one after another. They are timed after the rounds, since they hold much memory.
 """
 
 import argparse
@@ -146,11 +146,12 @@ def products(shape: Shape, backward: bool, device: torch.device) -> Passes:
     if backward:  # each product A @ B has two more: gradient @ B.mT and A.mT @ gradient
         pairs += [(x, weight.mT), (x.mT, x)] * 4
         pairs += [(scores, parts), (scores.mT, parts), (parts, parts.mT), (scores.mT, parts)]
-    outputs = [left @ right for left, right in pairs]
+    tasks = [(left, right, (*left.shape[:-1], right.shape[-1])) for left, right in pairs]
+    outputs = {sizes: torch.empty(sizes, device=device) for _, _, sizes in tasks}
 
     def run() -> None:
-        for (left, right), output in zip(pairs, outputs, strict=True):
-            torch.matmul(left, right, out=output)
+        for left, right, sizes in tasks:
+            torch.matmul(left, right, out=outputs[sizes])
 
     return run
 
@@ -163,8 +164,9 @@ def compare(shape: Shape, with_lens: bool, device: torch.device, seconds: float)
     rows: dict[str, list[float]] = {name: [] for name in (*attends, PRODUCTS)}
     for passes in (forward, training_step):
         calls = {name: passes(attend, x) for name, attend in attends.items()}
-        calls[PRODUCTS] = products(shape, passes is training_step, device)
         times = measure.interleaved(calls, device, seconds=seconds, title=f"{shape}  {passes.__name__}")
+        rounds, alone = len(times[REFERENCE]), {PRODUCTS: products(shape, passes is training_step, device)}
+        times |= measure.interleaved(alone, device, least=rounds, most=rounds, title=f"{shape}  {PRODUCTS}")
         for name, row in rows.items():
             ratios = [measure.ratio(times, name, reference) for reference in REFERENCES]
             row += [statistics.median(times[name]) * 1e3, *ratios]

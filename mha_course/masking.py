@@ -121,7 +121,7 @@ def clean_padding(keys: Tensor, values: Tensor, allowed: Tensor | None) -> tuple
     if allowed is None:
         return keys, values
     attended = allowed.flatten(1, -2).any(1).unsqueeze(-1)  # (batch, keys, 1)
-    return keys.masked_fill(~attended, 0), values.masked_fill(~attended, 0)
+    return keys.where(attended, 0), values.where(attended, 0)
 
 
 def masked_softmax(
