@@ -165,8 +165,10 @@ def compare(shape: Shape, with_lens: bool, device: torch.device, seconds: float)
     for passes in (forward, training_step):
         calls = {name: passes(attend, x) for name, attend in attends.items()}
         times = measure.interleaved(calls, device, seconds=seconds, title=f"{shape}  {passes.__name__}")
-        rounds, alone = len(times[REFERENCE]), {PRODUCTS: products(shape, passes is training_step, device)}
-        times |= measure.interleaved(alone, device, least=rounds, most=rounds, title=f"{shape}  {PRODUCTS}")
+        rounds = len(times[REFERENCE])
+        times |= measure.interleaved(
+            {PRODUCTS: products(shape, passes is training_step, device)}, device, least=rounds, most=rounds
+        )
         for name, row in rows.items():
             ratios = [measure.ratio(times, name, reference) for reference in REFERENCES]
             row += [statistics.median(times[name]) * 1e3, *ratios]
