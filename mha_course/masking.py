@@ -165,8 +165,9 @@ def masked_softmax(
 
 
 def any_true(flags: Tensor) -> bool:
-    """Whether any is True, or might be: on a GPU, while compiling and under vmap they are not read."""
+    """Whether any is True, or might be: on a GPU, while compiling or tracing, and under vmap none is read."""
+    tracing = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
     try:
-        return torch.compiler.is_compiling() or not flags.is_cpu or bool(flags.any())
+        return torch.compiler.is_compiling() or tracing or not flags.is_cpu or bool(flags.any())
     except RuntimeError:  # under vmap
         return True

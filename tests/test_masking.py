@@ -178,6 +178,13 @@ def test_masked_softmax_in_place_where_the_mask_alone_is_mapped():
         assert_close(row, masked_softmax(scores, mask=mask))
 
 
+@pytest.mark.filterwarnings("ignore")  # tracing is PyTorch's old way to export, and says so
+def test_masked_softmax_in_place_is_not_traced_for_one_mask_alone():
+    scores, empty = torch.randn(2, 3, 4), torch.zeros(3, 4, dtype=torch.bool)
+    traced = torch.jit.trace(lambda s, m: masked_softmax(s * 1, mask=m, inplace=True), (scores, ~empty))
+    assert torch.equal(traced(scores, empty), torch.zeros(2, 3, 4))
+
+
 @pytest.mark.parametrize("shape", [(0, 2, 3), (2, 0, 3), (2, 2, 0), (1, 1, 1)])
 def test_masked_softmax_of_nothing_and_of_one(shape):
     lens = torch.zeros(shape[0], dtype=torch.int64)
