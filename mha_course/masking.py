@@ -139,8 +139,8 @@ def masked_softmax(
     mask : Tensor of booleans, broadcastable to the scores, optional
         True where a query may attend.
     inplace : bool
-        Allow to write into `scores`, which then must be finite and no leaf that takes a gradient. On a CPU it
-        saves time and memory.
+        Allow to write into `scores`, which then must be finite and not a leaf that needs a gradient. On a CPU
+        it saves time and memory.
 
     Returns
     -------
@@ -157,6 +157,7 @@ def masked_softmax(
     if allowed is None:
         return scores.softmax(-1)
     nothing = ~allowed.any(-1, keepdim=True)  # rows that may attend to nothing
+    # Where no row is empty, −∞ can be added: no copy of the scores, and nothing to do on the way back.
     if inplace and not any_true(nothing):
         return scores.add_(torch.where(allowed, 0.0, float("-inf"))).softmax(-1)
     # −∞ for what is not allowed, but 0 in rows of nothing else: a softmax of −∞ alone is NaN.
