@@ -149,7 +149,8 @@ def masked_softmax(
     Raises
     ------
     TypeError, ValueError
-        Scores that are no floating-point numbers; lengths or a mask as in `attention_mask`.
+        Scores that are no floating-point numbers; lengths or a mask as in `attention_mask`; `inplace` that is
+        neither True nor False.
     """
     check_tensor("scores", scores)
     check_flag("inplace", inplace)
