@@ -5,7 +5,7 @@ picture into ``_build/bench``. All modules hold the same weights and give the sa
 Times are medians over interleaved rounds; ratios are medians of the rounds' ratios. "nn.MHA" is
 ``nn.MultiheadAttention`` with ``need_weights=False``. All at dropout 0, float32, in training mode.
 "Matrix products" are those that the formula consists of, and nothing else: what no class can go below
-that computes them one after another. They are timed after the rounds, since they hold much memory.
+that computes them one after another; SDPA goes block by block. They are timed after the rounds, since they hold much memory.
 """
 
 import argparse
@@ -167,8 +167,9 @@ def compare(shape: Shape, with_lens: bool, device: torch.device, seconds: float)
         times = measure.interleaved(calls, device, seconds=seconds, title=f"{shape}  {passes.__name__}")
         rounds = len(times[REFERENCE])
         times |= measure.interleaved(
-            {PRODUCTS: products(shape, passes is training_step, device)}, device, least=rounds, most=rounds
-        )
+            {PRODUCTS: products(shape, passes is training_step, device)}, device,
+            least=rounds, most=rounds, title=f"{shape}  {PRODUCTS}",
+        )  # fmt: skip
         for name, row in rows.items():
             ratios = [measure.ratio(times, name, reference) for reference in REFERENCES]
             row += [statistics.median(times[name]) * 1e3, *ratios]

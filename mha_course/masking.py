@@ -140,7 +140,7 @@ def masked_softmax(
         True where a query may attend.
     inplace : bool
         Allow to write into `scores`, which then must be finite and not a leaf that needs a gradient. On a CPU
-        it saves time and memory.
+        this saves a copy of them.
 
     Returns
     -------

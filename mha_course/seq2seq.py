@@ -122,7 +122,8 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         check_type("encoder", encoder, nn.Module, "a PyTorch module")
         check_type("decoder", decoder, nn.Module, "a PyTorch module")
-        self.encoder, self.decoder = encoder, decoder
+        self.encoder = encoder
+        self.decoder = decoder
 
     def forward(
         self, source: Tensor, target: Tensor, source_valid_lens: Tensor | None = None

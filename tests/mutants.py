@@ -78,6 +78,7 @@ FAULTS = [
     Fault("masking", "the mask the wrong way round", "torch.where(allowed, scores", "torch.where(~allowed, scores"),
     Fault("masking", "scores written into", "torch.where(allowed, scores, fill)", "scores.copy_(torch.where(allowed, scores, fill))"),
     Fault("masking", "the shortcut also where a row is empty", "if inplace and not any_true(nothing):", "if inplace:"),
+    Fault("masking", "the shortcut never taken", "if inplace and not any_true(nothing):", "if False:"),
     Fault("masking", "the shortcut without being asked for", "if inplace and not", "if not"),
     Fault("masking", "the shortcut with -1e9", '0.0, float("-inf"))', "0.0, -1e9)"),
     Fault("masking", "the shortcut with the mask the wrong way round", "torch.where(allowed, 0.0, float", "torch.where(~allowed, 0.0, float"),

@@ -166,7 +166,13 @@ def test_masked_softmax_in_place_is_the_same(lens, shape, dtype):
     assert torch.equal(results[1], results[3])
 
 
-def test_masked_softmax_in_place_on_a_device_that_is_not_read():
+def test_masked_softmax_in_place_makes_no_copy_of_the_scores():
+    scores = torch.zeros(2, 1, 3)
+    masked_softmax(scores, torch.tensor([1, 2]), inplace=True)
+    assert torch.equal(scores.isneginf(), torch.tensor([[[False, True, True]], [[False, False, True]]]))
+
+
+def test_masked_softmax_in_place_without_values():
     scores, mask = torch.zeros(2, 3, 3, device="meta"), causal_mask(3, "meta")
     assert masked_softmax(scores, mask=mask, inplace=True).shape == (2, 3, 3)
 
