@@ -5,7 +5,8 @@ picture into ``_build/bench``. All modules hold the same weights and give the sa
 Times are medians over interleaved rounds; ratios are medians of the rounds' ratios. "nn.MHA" is
 ``nn.MultiheadAttention`` with ``need_weights=False``. All at dropout 0, float32, in training mode.
 "Matrix products" are those that the formula consists of, and nothing else: what no class can go below
-that computes them one after another; SDPA goes block by block. They are timed after the rounds, since they hold much memory.
+that computes them one after another; SDPA goes block by block. They are timed after the rounds, since they
+hold much memory.
 """
 
 import argparse
