@@ -32,7 +32,8 @@ def run_check(course: Course, args: argparse.Namespace) -> int:
 def run_stamp(course: Course, args: argparse.Namespace) -> int:
     if bool(args.cells) == args.all:
         raise CourseError("name the cells that were read, or say --all")
-    stamped = lock.stamp(course, args.language, args.stem, args.cells or None)
+    with course.alone():
+        stamped = lock.stamp(course, args.language, args.stem, args.cells or None)
     print(f"stamped {len(stamped)}: {' '.join(stamped)}" if stamped else "nothing to stamp")
     return 0
 
@@ -64,7 +65,8 @@ def run_export(course: Course, args: argparse.Namespace) -> int:
 
 def run_import(course: Course, args: argparse.Namespace) -> int:
     path = args.file or exchange.default_path(course, args.language, args.stem)
-    changed = exchange.take_in(course, args.language, args.stem, path, args.stamp)
+    with course.alone():
+        changed = exchange.take_in(course, args.language, args.stem, path, args.stamp)
     print(f"{len(changed)} cells changed: {' '.join(changed)}" if changed else "no cell changed")
     return 0
 

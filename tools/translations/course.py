@@ -14,6 +14,7 @@ from typing import Any
 
 import nbformat
 import yaml
+from filelock import FileLock
 from nbformat import NotebookNode
 from nbformat.v4.rwbase import rejoin_lines
 from nbformat.validator import iter_validate
@@ -59,6 +60,12 @@ class Course:
     """The course under ``root``; its first language is the source of all others."""
 
     root: Path = ROOT
+
+    def alone(self) -> FileLock:
+        """For the time of a ``with``: no other command on this machine writes what languages share."""
+        path = self.root / "_build" / "editions.lock"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(path, is_singleton=True)
 
     @cached_property
     def languages(self) -> dict[str, Language]:

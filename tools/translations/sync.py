@@ -159,8 +159,9 @@ def sync(
     locks = {language: read_lock(course, language) for language in course.translations}
     refuse_to_lose(course, locks, stems, drop)
     changed = [f"{course.source}/{stem}.ipynb" for stem in chosen if sync_source(course, stem, force)]
-    for language in course.translations:
-        changed += sync_language(course, language, chosen, everything=not stems)
+    with course.alone():
+        for language in course.translations:
+            changed += sync_language(course, language, chosen, everything=not stems)
     return changed
 
 
