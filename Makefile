@@ -79,7 +79,7 @@ sync: $(READY)
 	$(BIN)/python -m tools.translations sync
 
 claims: $(READY)
-	$(BIN)/python -m tools.claims
+	$(BIN)/python -m tools.experiments.claims
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.attention

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mha_course.corpus import Pair
-from tools.ablation import (
+from tools.experiments.ablation import (
     TABLE,
     Scores,
     Setting,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from tools import claims
+from tools.experiments import claims
 from tools.translations import Course
 
 COURSE = Course()
@@ -77,7 +77,7 @@ def test_the_table_has_the_claims_of_the_chapter(stem: str) -> None:
         for row in claims.read_table(COURSE)
         if row["chapter"] == stem
     ]
-    assert tabled == claims.claims_of(COURSE.read("en", stem)), f"run `python -m tools.claims {stem}`"
+    assert tabled == claims.claims_of(COURSE.read("en", stem)), f"run `python -m tools.experiments.claims {stem}`"
 
 
 @pytest.mark.parametrize("stem", COURSE.stems())

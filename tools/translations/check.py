@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from . import glossary
 from .course import Course, CourseError, cells
 from .lint import differences, lint
-from .lock import NOTHING, TERMS, Entry, Lock, cell_state, digest, read_lock
+from .lock import NOTHING, Entry, Lock, cell_state, digest, is_made, read_lock
 from .markup import skeleton
 from .sync import code_digest, tidy
 
@@ -55,7 +55,7 @@ def check(course: Course, language: str | None = None, stem: str | None = None) 
 def check_source(course: Course, stem: str) -> Iterator[Finding]:
     """English by itself: executed as it stands, ids that can be permanent, links that lead somewhere."""
     notebook, where = course.read(course.source, stem), f"{course.source} {stem}"
-    if notebook != tidy(notebook, course):
+    if notebook != tidy(notebook, course, stem):
         yield error(where, "derived cells or metadata are not as sync writes them: run sync")
     if notebook.metadata.get("executed") != code_digest(notebook):
         yield error(where, "its outputs are not known to be of this code: run sync")
@@ -132,9 +132,9 @@ def check_cell(
         if cell.source != english.source:
             yield Finding("stale", where, "not translated, and shows an older English: run sync")
         return
-    if where.endswith(f"#{TERMS}"):
+    if is_made(where.partition("#")[2]):
         if cell.source != english.source:
-            yield error(where, "is made from glossary.csv: run sync")
+            yield error(where, "is made by sync: run sync")
         return
     if state == "unread":
         yield error(where, "was edited and not stamped as read: compare it with English, then stamp it")

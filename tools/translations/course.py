@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -116,6 +117,12 @@ class Course:
 
     def write(self, language: str, stem: str, notebook: NotebookNode) -> bool:
         return write_atomically(self.path(language, stem), nbformat.writes(notebook, version=4) + "\n")
+
+    @cached_property
+    def claims(self) -> list[dict[str, str]]:
+        """What was measured of every claim: chapter, cell, claim, threshold, and a column for each seed."""
+        path = self.root / "tools/experiments/claims.tsv"
+        return list(csv.DictReader(path.open(encoding="utf-8"), delimiter="\t")) if path.exists() else []
 
     @property
     def setup_code(self) -> str:

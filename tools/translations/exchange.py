@@ -161,7 +161,7 @@ def take_in_source(course: Course, stem: str, file: str, where: str) -> list[str
         cell["id"], cell.metadata["tags"] = key, tags.split(",") if tags else []
         made.append(cell)
     notebook = new_notebook(cells=made, metadata=course.read(course.source, stem).metadata if exists else {})
-    course.write(course.source, stem, tidy(notebook, course))
+    course.write(course.source, stem, tidy(notebook, course, stem))
     return changed + [f"{key} (removed)" for key in before if key not in {cell["id"] for cell in made}]
 
 

@@ -19,7 +19,13 @@ from typing import NamedTuple
 from .course import Course, CourseError, cells, write_atomically
 
 NOTHING = "-"
-TERMS = "terms-table"  # the cell of the glossary page that is made from glossary.csv, not translated
+TERMS = "terms-table"  # the cell of the glossary page that is made from glossary.csv
+MEASURED = "-seeds"  # the cell X-seeds is the table of what the claims of the cell X measured
+
+
+def is_made(key: str) -> bool:
+    """Whether a Markdown cell is made by ``sync``, the same in every language, and not translated."""
+    return key == TERMS or key.endswith(MEASURED)
 
 
 class Entry(NamedTuple):
@@ -90,7 +96,7 @@ def page_state(language: str, stem: str, course: Course | None = None) -> PageSt
     states = {
         cell: cell_state(lock.get((stem, cell), Entry()), english[cell].source, texts[cell].source)
         for cell in english
-        if cell in texts and cell != TERMS
+        if cell in texts and not is_made(cell)
     }
     by_state = {state: tuple(c for c in states if states[c] == state) for state in set(states.values())}
     stale = tuple(cell for cell in states if states[cell] in ("stale", "unread"))

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from . import glossary
 from .course import Course, CourseError, cells
-from .lock import TERMS, Entry, Lock, cell_state, digest, read_lock, write_lock
+from .lock import MEASURED, TERMS, Entry, Lock, cell_state, digest, is_made, read_lock, write_lock
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
 
@@ -25,14 +25,29 @@ def code_digest(notebook: NotebookNode) -> str:
     return hashlib.sha256(json.dumps(code).encode()).hexdigest()[:12]
 
 
-def derived(course: Course) -> dict[str, str]:
+def derived(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
     """The cells that are made, not written: the same in every language."""
-    return {"setup": course.setup_code, TERMS: glossary.table(course)}
+    tables = {key: measured(course, stem, key) for key in cells(notebook) if key.endswith(MEASURED)}
+    return {"setup": course.setup_code, TERMS: glossary.table(course)} | tables
 
 
-def tidy(notebook: NotebookNode, course: Course) -> NotebookNode:
+def measured(course: Course, stem: str, key: str) -> str:
+    """What the claims of a cell measured, one line a quantity: on each seed, and the bound that is asserted."""
+    claims = [
+        row
+        for row in course.claims
+        if (row["chapter"], row["cell"]) == (stem, key.removesuffix(MEASURED))
+    ]
+    seeds = [name for name in (claims[0] if claims else ()) if name.startswith("seed ")]
+    head = ["", *(f"`seed = {name.removeprefix('seed ')}`" for name in seeds), "`assert`"]
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1)]
+    lines += [[f"`{row['claim']}`", *(row[seed] for seed in seeds), f"`{row['threshold']}`"] for row in claims]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def tidy(notebook: NotebookNode, course: Course, stem: str) -> NotebookNode:
     """A copy without what editors leave behind, and with what is derived: cells, folded solutions."""
-    made = derived(course)
+    made = derived(course, stem, notebook)
     notebook = copy.deepcopy(notebook)
     notebook.metadata = NotebookNode(
         kernelspec=NotebookNode(display_name="Python 3", language="python", name="python3"),
@@ -85,7 +100,7 @@ def kinds(cell: NotebookNode) -> list[str]:
 def sync_source(course: Course, stem: str, force: bool = False) -> bool:
     """Tidy the English notebook and, where its code changed since it was executed, execute it."""
     before = course.path(course.source, stem).read_bytes()
-    notebook = tidy(course.read(course.source, stem), course)
+    notebook = tidy(course.read(course.source, stem), course, stem)
     if force or notebook.metadata.get("executed") != code_digest(notebook):
         print(f"executing {course.source}/{stem} …", flush=True)
         execute(course, stem, notebook)
@@ -110,7 +125,7 @@ def carry(
             continue
         key, entry = cell["id"], lock.get((stem, cell["id"]), Entry())
         text = own[key].source if key in own else cell.source
-        if key == TERMS:
+        if is_made(key):
             text, entry = cell.source, Entry(digest(cell.source), digest(cell.source))
         elif cell_state(entry, cell.source, text) == "untranslated":
             text, entry = cell.source, Entry(text=digest(cell.source))

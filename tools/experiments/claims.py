@@ -1,11 +1,11 @@
 """Runs every claim of the course on three seeds and tables what was measured (``make claims``).
 
 A claim is a line ``assert name >= 0.85`` in a code cell tagged ``claim``. Each English notebook that has
-claims is run from the top with ``seed = 0``, ``1`` and ``2``; the table in ``mha_course/data/claims.tsv``
-holds the measured left side for each seed. A claim that does not hold makes the command fail.
+claims is run from the top with ``seed = 0``, ``1`` and ``2``; the table in ``claims.tsv`` beside
+this module holds the measured left side for each seed. A claim that does not hold makes the command fail.
 
-``python -m tools.claims`` runs everything, ``python -m tools.claims STEM …`` some chapters. They read
-``ablation.tsv``, so ``ablation`` (``tools/ablation.py``, about 15 minutes) comes first, unless ``--skip``ped.
+``python -m tools.experiments.claims`` runs everything: the long experiments first (the other modules of this
+folder, whose tables the pages read), then the chapters. ``… claims NAME …`` runs some of both.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from nbformat.v4 import new_code_cell
 from tools.translations.course import Course, CourseError, cells, write_atomically
 
 SEEDS = (0, 1, 2)
-TABLE = "mha_course/data/claims.tsv"
+TABLE = "tools/experiments/claims.tsv"
+EXPERIMENTS = sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py") if path.stem != "claims")
 
 
 class Claim(NamedTuple):
@@ -83,12 +84,12 @@ def with_seed(notebook: NotebookNode, seed: int) -> NotebookNode:
     notebook = copy.deepcopy(notebook)
     for key, cell in cells(notebook, "code").items():
         cell.outputs = []
-        if key == "seed":
-            cell.source, found = re.subn(r"^seed = \d+$", f"seed = {seed}", cell.source, flags=re.MULTILINE)
-            if found != 1:
-                raise CourseError("the cell `seed` has no line `seed = 0`")
+        if key in ("imports", "seed"):
+            cell.source = re.sub(r"^seed = \d+$", f"seed = {seed}", cell.source, flags=re.MULTILINE)
         if "claim" in cell.metadata.get("tags", []):
             cell.source = recording(cell.source)
+    if not any(re.search(rf"^seed = {seed}$", c.source, re.MULTILINE) for c in notebook.cells):
+        raise CourseError("neither `imports` nor `seed` has a line `seed = 0`")
     notebook.cells.insert(0, new_code_cell("_claims = []"))
     shown = "[(f'{v:.4g}' if isinstance(v, float) else str(v), held) for v, held in _claims]"
     notebook.cells.append(new_code_cell(f"import json\nprint(json.dumps({shown}))"))
@@ -160,11 +161,14 @@ def run(course: Course, stems: list[str]) -> int:
             failures += 1
             continue
         failures += sum(not held for _, held in rows)
-        others = [
-            row for row in read_table(course) if row["chapter"] != stem and row["chapter"] in course.stems()
-        ]
-        both = [*others, *(row for row, _ in rows)]
-        write_table(course, sorted(both, key=lambda row: course.stems().index(row["chapter"])))
+        with course.alone():
+            others = [
+                row
+                for row in read_table(course)
+                if row["chapter"] != stem and row["chapter"] in course.stems()
+            ]
+            both = [*others, *(row for row, _ in rows)]
+            write_table(course, sorted(both, key=lambda row: course.stems().index(row["chapter"])))
     return failures
 
 
@@ -172,17 +176,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("stems", nargs="*", metavar="STEM", help="chapters, or 'ablation'")
-    parser.add_argument("--skip", nargs="+", default=[], metavar="STEM")
+    parser.add_argument("stems", nargs="*", metavar="NAME", help="chapters, or " + ", ".join(EXPERIMENTS))
+    parser.add_argument("--skip", nargs="+", default=[], metavar="NAME")
     arguments = parser.parse_args()
     course = Course()
-    stems = [stem for stem in arguments.stems or ["ablation", *course.stems()] if stem not in arguments.skip]
-    if unknown := set(stems) - {"ablation", *course.stems()}:
-        parser.error(f"there is no chapter {', '.join(sorted(unknown))}")
+    known = [*EXPERIMENTS, *course.stems()]
+    names = [name for name in arguments.stems or known if name not in arguments.skip]
+    if unknown := set(names) - set(known):
+        parser.error(f"there is no chapter or experiment {', '.join(sorted(unknown))}")
     os.environ["OMP_NUM_THREADS"] = "1"
-    if "ablation" in stems:
-        subprocess.run([sys.executable, "-m", "tools.ablation"], cwd=course.root, check=True)
-    failures = run(course, [stem for stem in stems if stem != "ablation"])
+    for name in EXPERIMENTS:
+        if name in names:
+            subprocess.run([sys.executable, "-m", f"tools.experiments.{name}"], cwd=course.root, check=True)
+    failures = run(course, [name for name in names if name not in EXPERIMENTS])
     print(f"{failures} failures" if failures else f"every claim holds; see {TABLE}")
     return 1 if failures else 0
 

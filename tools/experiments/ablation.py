@@ -1,6 +1,6 @@
 """The experiments that are too long for a page: every layout and part of the attention model, three seeds.
 
-``python -m tools.ablation [--workers N] [--study NAME] [PATH]`` trains 51 small models (about 10 minutes on
+``python -m tools.experiments.ablation [--workers N] [--study NAME] [PATH]`` trains 51 small models (about 10 minutes on
 two cores) and writes one row for each to ``mha_course/data/ablation.tsv``, which the chapters read and assert
 claims about. With ``--study`` the other study's rows stay as they are.
 
@@ -31,7 +31,7 @@ from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqE
 from mha_course.training import fit, seed_everything
 from mha_course.translation import forced_weights, translate_all
 
-TABLE = Path(__file__).parent.parent / "mha_course" / "data" / "ablation.tsv"
+TABLE = Path(__file__).parents[2] / "mha_course" / "data" / "ablation.tsv"
 SEEDS = (0, 1, 2)
 HIDDENS = 64
 
