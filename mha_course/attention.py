@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from mha_course.checks import (
     check_attention,
+    check_divisible,
     check_dropout,
     check_flag,
-    check_heads,
     check_sizes,
     check_tensor,
 )
@@ -79,7 +79,7 @@ def transpose_qkv(X: Tensor, num_heads: int) -> Tensor:
     torch.Size([10, 4, 20])
     """
     check_tensor("X", X, batch=None, n=None, num_hiddens=None)
-    check_heads(num_heads, num_hiddens=X.shape[2])
+    check_divisible("num_hiddens", X.shape[2], num_heads=num_heads)
     return split_heads(X, num_heads).flatten(0, 1)  # (batch · heads, n, head_dim)
 
 
@@ -97,7 +97,7 @@ def transpose_output(X: Tensor, num_heads: int) -> Tensor:
     Tensor, shape (batch, n, num_heads · head_dim)
     """
     check_tensor("X", X, rows=None, n=None, head_dim=None)
-    check_heads(num_heads, rows=X.shape[0])
+    check_divisible("rows", len(X), num_heads=num_heads)
     folded, n, head_dim = X.shape
     return join_heads(X.reshape(folded // num_heads, num_heads, n, head_dim))  # (batch, n, hiddens)
 
@@ -305,8 +305,8 @@ class MultiHeadAttention(Attention):
         *, query_size: int | None = None, key_size: int | None = None, value_size: int | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        check_heads(num_heads, num_hiddens=num_hiddens)
-        check_sizes(query_size=query_size, key_size=key_size, value_size=value_size)
+        check_sizes(num_hiddens=num_hiddens, query_size=query_size, key_size=key_size, value_size=value_size)
+        check_divisible("num_hiddens", num_hiddens, num_heads=num_heads)
         check_dropout(dropout)
         check_flag("bias", bias)
         self.num_heads = num_heads

@@ -58,12 +58,12 @@ def check_dropout(dropout: float) -> None:
     check_number("dropout", dropout, 0, 1)
 
 
-def check_heads(num_heads: int, **features: int) -> None:
-    """Raise unless heads and features, given by their name, are sizes, and heads divide features."""
-    check_sizes(num_heads=num_heads, **features)
-    for name, size in features.items():
-        if size % num_heads:
-            raise ValueError(f"num_heads must divide {name}, got {num_heads} for {size}")
+def check_divisible(name: str, size: int, **divisor: int) -> None:
+    """Raise unless another number, given by its name, is at least 1 and divides `size`."""
+    check_sizes(**divisor)
+    for other, number in divisor.items():
+        if size % number:
+            raise ValueError(f"{name} must be divisible by {other} = {number}, got {size}")
 
 
 def check_tensor(name: str, tensor: Tensor, **axes: int | None) -> None:
@@ -152,6 +152,9 @@ def check_attention(
     batch, _, size = queries.shape
     check_tensor("keys", keys, batch=batch, keys=None, features=size if key_size is None else key_size)
     check_tensor("values", values, batch=batch, keys=keys.shape[1], features=value_size)
+    if not queries.device == keys.device == values.device:
+        devices = f"{queries.device}, {keys.device} and {values.device}"
+        raise ValueError(f"queries, keys and values must be on one device, got {devices}")
 
 
 def check_enc_outputs(enc_outputs: object, rnn: nn.Module) -> None:

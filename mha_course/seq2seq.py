@@ -17,10 +17,10 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from mha_course.attention import AdditiveAttention, Attention
 from mha_course.checks import (
     check_choice,
+    check_divisible,
     check_dropout,
     check_enc_outputs,
     check_flag,
-    check_heads,
     check_lens,
     check_sizes,
     check_tokens,
@@ -158,8 +158,9 @@ class Seq2SeqEncoder(Encoder):
         *, bidirectional: bool = False, cell: str = "gru",
     ) -> None:  # fmt: skip
         super().__init__()
-        check_sizes(vocab_size=vocab_size, embed_size=embed_size, num_layers=num_layers)
-        check_heads(2 if bidirectional else 1, num_hiddens=num_hiddens)
+        check_sizes(vocab_size=vocab_size, embed_size=embed_size)
+        check_sizes(num_hiddens=num_hiddens, num_layers=num_layers)
+        check_divisible("num_hiddens", num_hiddens, directions=2 if bidirectional else 1)
         check_dropout(dropout)
         self.embedding = nn.Embedding(vocab_size, embed_size)
         self.dropout = nn.Dropout(dropout)

@@ -291,7 +291,8 @@ class TransformerDecoder(AttentionDecoder):
             X, cache, weights = block(X, cache, memory, state.allowed, need_weights)
             caches.append(cache)
             maps.append(weights)
-        self._attention_weights = stack_layers(maps) if need_weights else None
+        if not torch.compiler.is_compiling():  # exporting warns of what a module keeps
+            self._attention_weights = stack_layers(maps) if need_weights else None
         return self.dense(self.norm(X)), state._replace(cache=caches)
 
 
