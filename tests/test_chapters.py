@@ -9,8 +9,7 @@ import re
 import pytest
 
 import mha_course
-from tools.translations import Course
-from tools.translations.course import cells
+from tools.course import Course, cells
 
 COURSE = Course()
 
