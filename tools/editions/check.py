@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells
 
-from . import generated, glossary
+from . import generated, glossary, package
 from .lint import differences, lint
 from .lock import NOTHING, Entry, Lock, cell_state, digest, is_made, read_lock
 from .markup import skeleton
@@ -72,6 +72,8 @@ def check_source(course: Course, stem: str) -> Iterator[Finding]:
         for output in cell.outputs:
             if output.output_type == "error" or output.get("name") == "stderr":
                 yield error(f"{where}#{key}", "its output has a warning or an error in it")
+    for key, name in package.unknown_names(notebook):
+        yield error(f"{where}#{key}", f"uses {name}, which no cell before it imports")
     for key, cell in cells(notebook).items():
         for what in chain(
             broken_links(course, stem, cell.source), lint(course, course.source, cell.source, cell.source)

@@ -26,16 +26,15 @@ def words(course: Course, language: str) -> set[str]:
 def missing_terms(course: Course, language: str, english: str, text: str) -> Iterator[str]:
     """Terms of the English cell whose agreed word, and every accepted one, the translation lacks."""
     prose, words = plain(english).lower(), fold(plain(text))
-    for row in sorted(course.terms, key=lambda row: -len(row["en"])):
-        pattern = english_pattern(row["en"])
+    for row in sorted(course.terms, key=lambda row: -len(row[course.source])):
+        pattern = english_pattern(row[course.source])
         if not re.search(pattern, prose):
             continue
-        prose = re.sub(
-            pattern, " … ", prose
-        )  # "attention" inside "multi-head attention" is not a term of its own
+        # "attention" inside "multi-head attention" is not a term of its own
+        prose = re.sub(pattern, " … ", prose)
         allowed = [row[language], *filter(None, (row.get(f"{language}_accepted") or "").split("|"))]
         if row[language] and not any(re.search(inflected(word, language), words) for word in allowed):
-            yield f"{row['en']!r} is {' or '.join(map(repr, allowed))} in the glossary, the cell has none"
+            yield f"{row[course.source]!r} is {' or '.join(map(repr, allowed))} in the glossary, the cell has none"
 
 
 def english_pattern(term: str) -> str:

@@ -47,8 +47,9 @@ def add(
     write_atomically(
         path, text + yaml.safe_dump({code: row}, allow_unicode=True, sort_keys=False, width=1000)
     )
-    add_columns(course, code)
-    written = [f"book/languages.yml: {code}", f"book/glossary.csv: a column {code}"]
+    if course.terms:
+        add_columns(course, code)
+    written = [f"book/languages.yml: {code}"]
     if words := course.text(f"book/{course.source}/words.yml"):
         write_atomically(course.root / "book" / code / "words.yml", words)
         written.append(f"book/{code}/words.yml: what the site says, to translate")

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells
 
-from . import generated, glossary
+from . import generated, glossary, package
 from .lock import MEASURED, TERMS, Entry, Lock, cell_state, digest, is_made, read_lock, write_lock
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
@@ -30,7 +30,7 @@ def derived(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]
     """The cells that are made, not written: the same in every language."""
     tables = {key: measured(course, stem, key) for key in cells(notebook) if key.endswith(MEASURED)}
     setup = {"setup": course.setup_code} if course.package else {}
-    return {**setup, TERMS: glossary.table(course), **tables}
+    return {**setup, TERMS: glossary.table(course), **tables, **package.shown(course, stem, notebook)}
 
 
 def measured(course: Course, stem: str, key: str) -> str:

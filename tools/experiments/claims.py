@@ -157,9 +157,7 @@ def run(course: Course, stems: list[str]) -> int:
         failures += sum(not held for _, held in rows)
         with course.alone():
             others = [
-                row
-                for row in course.claims
-                if row["chapter"] != stem and row["chapter"] in course.stems()
+                row for row in course.claims if row["chapter"] != stem and row["chapter"] in course.stems()
             ]
             both = [*others, *(row for row, _ in rows)]
             write_table(course, sorted(both, key=lambda row: course.stems().index(row["chapter"])))
