@@ -32,9 +32,10 @@ def missing_terms(course: Course, language: str, english: str, text: str) -> Ite
             continue
         # "attention" inside "multi-head attention" is not a term of its own
         prose = re.sub(pattern, " … ", prose)
+        term = row[course.source]
         allowed = [row[language], *filter(None, (row.get(f"{language}_accepted") or "").split("|"))]
         if row[language] and not any(re.search(inflected(word, language), words) for word in allowed):
-            yield f"{row[course.source]!r} is {' or '.join(map(repr, allowed))} in the glossary, the cell has none"
+            yield f"{term!r} is {' or '.join(map(repr, allowed))} in the glossary, the cell has none"
 
 
 def english_pattern(term: str) -> str:
