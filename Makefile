@@ -61,7 +61,7 @@ NOTEBOOKS := -n 2 --dist loadfile --no-loadscope-reorder --nbval
 test: $(READY) tests/node_modules/.ready
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m tools.translations check
+	$(BIN)/python -m tools.editions check
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests
 	$(BIN)/python -m pytest $(NOTEBOOKS) book
 
@@ -71,12 +71,12 @@ WITHOUT_SITE := $(addprefix --ignore tests/test_,browser.py site.py pdf.py new_l
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m tools.translations check
+	$(BIN)/python -m tools.editions check
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests $(WITHOUT_SITE)
 	$(BIN)/python -m pytest $(NOTEBOOKS) book/en
 
 sync: $(READY)
-	$(BIN)/python -m tools.translations sync
+	$(BIN)/python -m tools.editions sync
 
 claims: $(READY)
 	$(BIN)/python -m tools.experiments.claims
@@ -91,7 +91,7 @@ mutants: $(READY)
 	$(BIN)/python -m tests.mutants
 
 lighthouse: $(READY)
-	$(BIN)/python -m tools.lighthouse
+	$(BIN)/python -m tools.site lighthouse
 
 clean:
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,11 +7,12 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
 from mha_course.checks import check_sizes, check_tensor, check_type
 
-__all__ = ("alignment_accuracy", "bleu", "exact_match")
+__all__ = ("alignment_accuracy", "bleu", "exact_match", "ruler_weights")
 
 Tokens = str | Sequence[str]
 
@@ -127,6 +128,34 @@ def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[
     if not hits:
         raise ValueError("alignments must hold at least one gold position, got none")
     return sum(hits) / len(hits)
+
+
+def ruler_weights(steps: int, positions: int) -> Tensor:
+    """Return weights that know no word: step t looks at position t, scaled to the source's length.
+
+    It is the baseline of `alignment_accuracy`: weights that score no more have found nothing about words.
+
+    Parameters
+    ----------
+    steps : int
+        Target tokens, at least 1.
+    positions : int
+        Source tokens, at least 1.
+
+    Returns
+    -------
+    Tensor, shape (steps, positions)
+        Row t is 1 at t (positions - 1) / (steps - 1), rounded, a half to the even neighbour, and 0 elsewhere.
+
+    Examples
+    --------
+    >>> ruler_weights(2, 3)
+    tensor([[1., 0., 0.],
+            [0., 0., 1.]])
+    """
+    check_sizes(steps=steps, positions=positions)
+    peaks = [round(step * (positions - 1) / max(1, steps - 1)) for step in range(steps)]
+    return torch.eye(positions)[peaks]
 
 
 def check_alignment(name: str, alignment: Sequence[Sequence[int]], steps: int, positions: int) -> None:

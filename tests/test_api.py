@@ -9,11 +9,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from built_site import ROOT
-from course_site import api
-from course_site.languages import words
 
 import mha_course
+from tools.course import ROOT, Course
+from tools.site.extension import api
 
 MODULES = {
     module.name: importlib.import_module(f"mha_course.{module.name}")
@@ -35,7 +34,7 @@ METHODS = {
 }
 FIELDS = {name: entry._fields for name, entry in PUBLIC.items() if hasattr(entry, "_fields")}
 DESCRIBED = {name: entry for name, entry in (PUBLIC | METHODS).items() if name not in FIELDS}
-LINES = {name: api.module(api.PACKAGE / f"{name}.py", words("en")) for name in MODULES}
+LINES = {name: api.module(api.PACKAGE / f"{name}.py", Course().words("en")) for name in MODULES}
 
 
 def sections(text: str) -> dict[str, list[str]]:

@@ -10,10 +10,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from built_site import site  # noqa: F401  (a fixture)
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tools.site import ROOT, languages, stems
+from tools.course import ROOT, Course
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 AXE = ROOT / "tests" / "node_modules" / "axe-core" / "axe.min.js"
@@ -28,7 +27,8 @@ FLAGS = [
 ]
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 CHAPTER = "multi-head-attention"
-ALL_PAGES = [f"{code}/{stem}.html" for code in languages() for stem in stems()]
+COURSE = Course()
+ALL_PAGES = [f"{code}/{stem}.html" for code in COURSE.languages for stem in COURSE.pages]
 MISSING = [] if CHROMIUM else ["Chromium (Debian: apt-get install chromium)"]
 MISSING += [] if AXE.exists() else ["axe-core (in tests/: npm ci)"]
 pytestmark = pytest.mark.skipif(
@@ -45,7 +45,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def address(site: Path) -> Iterator[str]:  # noqa: F811
+def address(site: Path) -> Iterator[str]:
     """The site behind a sub-path of a server on this machine."""
     (site.parent / "served").mkdir(exist_ok=True)
     link = site.parent / "served" / "course"
@@ -123,7 +123,7 @@ def test_without_scripts_every_page_can_be_reached(browser, address):
     context = browser.new_context(java_script_enabled=False, viewport=PHONE)
     page = context.new_page()
     page.goto(f"{address}/")
-    assert page.locator("main a").count() == len(languages())
+    assert page.locator("main a").count() == len(COURSE.languages)
     page.click('main a[hreflang="vi"]')
     assert page.url.endswith("/vi/index.html")
     assert page.locator("nav.chapters a").first.is_visible()
@@ -197,7 +197,7 @@ QUERIES = {  # what readers type, and the passage or page that has to be among t
 
 @pytest.mark.parametrize("code", list(QUERIES))
 @pytest.mark.parametrize("way", ["http", "file"])
-def test_search_finds_what_readers_type(browser, address, site, code, way):  # noqa: F811
+def test_search_finds_what_readers_type(browser, address, site, code, way):
     page = browser.new_page(viewport=DESK)
     page.goto(f"{address}/{code}/index.html" if way == "http" else (site / code / "index.html").as_uri())
     for query, first in QUERIES[code].items():
@@ -224,7 +224,7 @@ RULES = """async only => (await axe.run({exclude: [".katex-html"]}, only.length 
     .violations.map(rule => [rule.id, rule.nodes.slice(0, 3).map(node => node.html.slice(0, 160))])"""
 
 
-def weight(site: Path, address: str, requests: list[str]) -> int:  # noqa: F811
+def weight(site: Path, address: str, requests: list[str]) -> int:
     """Bytes of a page and everything it loads, text packed as servers send it."""
     files = {
         site / url.removeprefix(f"{address}/").split("?")[0] for url in requests if url.startswith(address)
@@ -237,7 +237,7 @@ def weight(site: Path, address: str, requests: list[str]) -> int:  # noqa: F811
 
 
 @pytest.mark.parametrize("path", ALL_PAGES)
-def test_a_page_is_light_quiet_and_open_to_everyone(browser, address, site, path):  # noqa: F811
+def test_a_page_is_light_quiet_and_open_to_everyone(browser, address, site, path):
     """No other host, no complaint, at most 500 kB, nothing for axe, light or dark, no sideways scrolling."""
     page = browser.new_page(viewport=DESK, color_scheme="light")
     watched = Watched(page)
@@ -267,7 +267,7 @@ OPENED = {
 }
 
 
-@pytest.mark.parametrize("code", list(languages()))
+@pytest.mark.parametrize("code", list(COURSE.languages))
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("opened", list(OPENED))
 def test_what_a_reader_opens_is_open_to_everyone(browser, address, code, scheme, opened):
@@ -297,8 +297,8 @@ PARTED = """() => [...document.querySelectorAll(".glued")].filter(node => {
 }).map(node => node.textContent)"""
 
 
-@pytest.mark.parametrize("code", list(languages()))
-def test_no_comma_or_suffix_is_parted_from_its_formula(browser, site, code):  # noqa: F811
+@pytest.mark.parametrize("code", list(COURSE.languages))
+def test_no_comma_or_suffix_is_parted_from_its_formula(browser, site, code):
     page = browser.new_page()
     page.goto((site / code / "bahdanau-attention.html").as_uri())
     page.evaluate("document.fonts.ready")
@@ -309,7 +309,7 @@ def test_no_comma_or_suffix_is_parted_from_its_formula(browser, site, code):  # 
     page.close()
 
 
-def test_a_page_opened_from_disk_works(browser, site):  # noqa: F811
+def test_a_page_opened_from_disk_works(browser, site):
     page = browser.new_page(viewport=DESK)
     watched = Watched(page)
     page.goto((site / "vi" / f"{CHAPTER}.html").as_uri())
@@ -400,5 +400,5 @@ def test_a_reader_who_wants_no_motion_gets_none(browser, address):
 def test_lost_addresses_answer_in_the_editions_language(browser, address):
     page = browser.new_page()
     page.goto(f"{address}/404.html")
-    assert page.locator("li").count() == len(languages())
+    assert page.locator("li").count() == len(COURSE.languages)
     page.close()

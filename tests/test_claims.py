@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from tools.course import Course
 from tools.experiments import claims
-from tools.translations import Course
 
 COURSE = Course()
 OPERATORS = {"<": operator.lt, "<=": operator.le, "==": operator.eq, ">=": operator.ge, ">": operator.gt}
@@ -44,7 +44,7 @@ def test_claims_are_the_comparisons_in_tagged_cells(course: Course) -> None:
 
 def test_each_seed_is_run_and_its_value_tabled(course: Course) -> None:
     assert claims.run(course, ["solid"]) == 0
-    first, second = claims.read_table(course)
+    first, second = course.claims
     assert [first[f"seed {seed}"] for seed in (0, 1, 2)] == ["0.8125", "0.9", "1"]
     assert (second["cell"], second["claim"], second["threshold"]) == ("result", "(score, 2)[1]", "== 2")
 
@@ -54,30 +54,30 @@ def test_a_claim_that_fails_on_one_seed_is_reported_and_tabled(
 ) -> None:
     assert claims.run(course, ["solid", "shaky"]) == 1
     assert "does not hold: shaky#result: score != 0.9" in capsys.readouterr().out
-    assert [row["chapter"] for row in claims.read_table(course)] == ["shaky"] * 2 + ["solid"] * 2
+    assert [row["chapter"] for row in course.claims] == ["shaky"] * 2 + ["solid"] * 2
 
 
 def test_a_chapter_that_stops_is_reported_and_leaves_the_table(
     course: Course, capsys: pytest.CaptureFixture
 ) -> None:
     assert claims.run(course, ["solid"]) == 0
-    before = claims.read_table(course)
+    before = course.claims
     notebook = course.read("en", "solid")
     notebook.cells[2].source = "assert seed == 0"
     course.write("en", "solid", notebook)
     assert claims.run(course, ["solid"]) == 1
     assert "solid: fails: AssertionError" in capsys.readouterr().out
-    assert claims.read_table(course) == before
+    assert course.claims == before
 
 
 @pytest.mark.parametrize("stem", COURSE.stems())
 def test_the_table_has_the_claims_of_the_chapter(stem: str) -> None:
     tabled = [
-        (row["cell"], row["claim"], row["threshold"])
-        for row in claims.read_table(COURSE)
-        if row["chapter"] == stem
+        (row["cell"], row["claim"], row["threshold"]) for row in COURSE.claims if row["chapter"] == stem
     ]
-    assert tabled == claims.claims_of(COURSE.read("en", stem)), f"run `python -m tools.experiments.claims {stem}`"
+    assert tabled == claims.claims_of(COURSE.read("en", stem)), (
+        f"run `python -m tools.experiments.claims {stem}`"
+    )
 
 
 @pytest.mark.parametrize("stem", COURSE.stems())
@@ -88,7 +88,7 @@ def test_every_tagged_cell_claims_something(stem: str) -> None:
 
 
 def test_every_tabled_number_meets_its_threshold() -> None:
-    for row in claims.read_table(COURSE):
+    for row in COURSE.claims:
         sign, bound = row["threshold"].split(" ", 1)
         for seed in claims.SEEDS:
             value = row[f"seed {seed}"]

@@ -3,8 +3,7 @@
 import csv
 import re
 
-from tools.translations import Course
-from tools.translations.course import cells
+from tools.course import Course, cells
 
 COURSE = Course()
 LINK = re.compile(r"\]\(([a-z-]+)\.ipynb#([A-Za-z0-9-]+)\)")

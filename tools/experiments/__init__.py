@@ -1,1 +1,1 @@
-"""Experiments that take longer than a page may. Each module but `claims` writes `mha_course/data/<module>.tsv`."""
+"""What takes longer than a page may: each module but `claims` writes `mha_course/data/<module>.tsv`."""

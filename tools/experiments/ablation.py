@@ -1,8 +1,8 @@
 """The experiments that are too long for a page: every layout and part of the attention model, three seeds.
 
-``python -m tools.experiments.ablation [--workers N] [--study NAME] [PATH]`` trains 51 small models (about 10 minutes on
-two cores) and writes one row for each to ``mha_course/data/ablation.tsv``, which the chapters read and assert
-claims about. With ``--study`` the other study's rows stay as they are.
+``python -m tools.experiments.ablation [--workers N] [--study NAME] [PATH]`` trains 51 small models (about 10
+minutes on two cores) and writes one row for each to ``mha_course/data/ablation.tsv``, which the chapters read
+and assert claims about. With ``--study`` the other study's rows stay as they are.
 
 Two studies share the table. ``layout`` crosses the encoder's direction, the decoder's initial state and the
 number of layers. ``parts`` swaps the cell and the attention, each at three learning rates, so that the rate

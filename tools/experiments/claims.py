@@ -30,10 +30,9 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from tools.translations.course import Course, CourseError, cells, write_atomically
+from tools.course import CLAIMS, Course, CourseError, cells, write_atomically
 
 SEEDS = (0, 1, 2)
-TABLE = "tools/experiments/claims.tsv"
 EXPERIMENTS = sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py") if path.stem != "claims")
 
 
@@ -136,18 +135,13 @@ def table_chapter(course: Course, stem: str) -> Iterator[tuple[dict[str, str], b
         yield row, all(m.held for m in measured)
 
 
-def read_table(course: Course) -> list[dict[str, str]]:
-    path = course.root / TABLE
-    return list(csv.DictReader(path.open(encoding="utf-8"), delimiter="\t")) if path.exists() else []
-
-
 def write_table(course: Course, rows: list[dict[str, str]]) -> None:
     columns = ["chapter", "cell", "claim", "threshold", *(f"seed {seed}" for seed in SEEDS)]
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, delimiter="\t", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    write_atomically(course.root / TABLE, text.getvalue())
+    write_atomically(course.root / CLAIMS, text.getvalue())
 
 
 def run(course: Course, stems: list[str]) -> int:
@@ -163,9 +157,7 @@ def run(course: Course, stems: list[str]) -> int:
         failures += sum(not held for _, held in rows)
         with course.alone():
             others = [
-                row
-                for row in read_table(course)
-                if row["chapter"] != stem and row["chapter"] in course.stems()
+                row for row in course.claims if row["chapter"] != stem and row["chapter"] in course.stems()
             ]
             both = [*others, *(row for row, _ in rows)]
             write_table(course, sorted(both, key=lambda row: course.stems().index(row["chapter"])))
@@ -189,7 +181,7 @@ def main() -> int:
         if name in names:
             subprocess.run([sys.executable, "-m", f"tools.experiments.{name}"], cwd=course.root, check=True)
     failures = run(course, [name for name in names if name not in EXPERIMENTS])
-    print(f"{failures} failures" if failures else f"every claim holds; see {TABLE}")
+    print(f"{failures} failures" if failures else f"every claim holds; see {CLAIMS}")
     return 1 if failures else 0
 
 

@@ -1,0 +1,195 @@
+"""The editions' tools on another project's book: its languages, its folder, its package, no attention."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from tools.course import Course, cells
+from tools.editions.__main__ import main
+from tools.editions.lock import page_state
+
+GERMAN = {
+    "title": "# Brot\n\nAus `flour` und Wasser wird **Teig**: $w = 0.7 f$.",
+    "water": "Wie viel Wasser? Siehe [Öfen](ovens.ipynb#title).",
+}
+DUTCH = {
+    "title": "# Brood\n\nVan `flour` en water maakt men **deeg**: $w = 0.7 f$.",
+    "water": "Hoeveel water? Zie [ovens](ovens.ipynb#title).",
+}
+BIBLIOGRAPHY = "@book{david-1977, author={Elizabeth David}, title={Bread}, year={1977}}\n"
+LANGUAGES = """
+de: {name: Deutsch, html: de, sphinx: de}
+nl: {name: Nederlands, html: nl, sphinx: nl, avoid: {beslag: deeg}}
+"""
+WORDS = """
+references_title: Quellen
+references_about: Gelesen.
+references_and: " und "
+references_comma: ", "
+references_others: " u. a."
+"""
+SOURCE = '''
+"""Baking."""
+
+
+def check_flour(flour):
+    if flour < 0:
+        raise ValueError("flour")
+
+
+def water(flour):
+    """Grams of water for so much flour."""
+    check_flour(flour)
+    return 0.7 * flour
+'''
+
+
+def notebook(markdown: dict[str, str], **code: str) -> object:
+    made = [(key, new_markdown_cell(text)) for key, text in markdown.items()]
+    made[1:1] = [(key.replace("_", "-"), new_code_cell(source)) for key, source in code.items()]
+    for key, cell in made:
+        cell["id"] = key
+    return new_notebook(cells=[cell for _, cell in made])
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A German book on bread with a Dutch edition, as its authors would begin it, brought in step once."""
+    root = tmp_path_factory.mktemp("bread")
+    (root / "bakery").mkdir()
+    (root / "bakery/dough.py").write_text(SOURCE)
+    (root / "bakery/__init__.py").write_text("")
+    for name, text in {
+        "_toc.yml": "root: book/de/bread\nchapters: [{file: book/de/ovens}, {file: book/de/references}]\n",
+        "_config.yml": "package: bakery",
+        "README.md": "# Brot\n\n<!-- chapters: begin -->\n\n\n✓\n<!-- chapters: end -->\n",
+        "book/languages.yml": LANGUAGES,
+        "book/glossary.csv": "de,nl,nl_accepted,notes\nTeig,deeg,,\n",
+        "book/references.bib": BIBLIOGRAPHY,
+        "book/de/words.yml": WORDS,
+        "book/nl/words.yml": "references_title: Bronnen\nreferences_about: Gelezen.\n",
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    course = Course(root)
+    shown = {"path": "import sys\nsys.path.insert(0, '../..')", "setup": "", "function_water": ""}
+    course.write("de", "bread", notebook(GERMAN, **shown, result="print(water(100))"))
+    course.write("de", "ovens", notebook({"title": "# Öfen"}))
+    assert run(course, "sync") == 0
+    return root
+
+
+@pytest.fixture
+def course(template: Path, tmp_path: Path) -> Course:
+    return Course(Path(shutil.copytree(template, tmp_path / "bread")))
+
+
+def run(course: Course, *arguments: str) -> int:
+    return main(["--root", str(course.root), *arguments])
+
+
+def translate(course: Course) -> None:
+    assert run(course, "export", "nl", "bread") == 0
+    path = course.root / "_build/translations/nl/bread.md"
+    text = path.read_text(encoding="utf-8")
+    for key, dutch in DUTCH.items():
+        before, after = text.split(f"{GERMAN[key]}\n%%% nl\n")
+        text = f"{before}{GERMAN[key]}\n%%% nl\n{dutch}\n{after}"
+    path.write_text(text, encoding="utf-8")
+    assert run(course, "import", "nl", "bread", "--stamp") == 0
+    assert run(course, "sync") == 0
+
+
+def test_sync_executes_it_and_makes_the_other_edition(course: Course) -> None:
+    code = cells(course.read("nl", "bread"), "code")
+    assert code["result"].outputs[0].text == "70.0\n"
+    assert code["function-water"].source == "def water(flour):\n    return 0.7 * flour"
+    assert code["setup"].source.startswith("try:\n    import bakery\n")
+    assert "bakery" not in (course.root / "book/nl/ovens.ipynb").read_text(encoding="utf-8")
+    assert run(course, "check", "--release") == 0
+
+
+def test_it_is_translated_stamped_and_counted(course: Course, capsys: pytest.CaptureFixture) -> None:
+    translate(course)
+    assert page_state("nl", "bread", course) == (("title", "water"), (), ())
+    assert run(course, "check") == 0
+    capsys.readouterr()
+    assert run(course, "status") == 0
+    shown = capsys.readouterr().out.splitlines()[1:]
+    assert list(map(str.split, shown)) == [["bread", "2/0/0"], ["ovens", "0/0/1"], ["all", "2/0/1"]]
+
+
+def test_a_changed_sentence_makes_its_translation_stale(
+    course: Course, capsys: pytest.CaptureFixture
+) -> None:
+    translate(course)
+    bread = course.read("de", "bread")
+    cells(bread)["water"].source += " Genug."
+    course.write("de", "bread", bread)
+    assert run(course, "check") == 0
+    assert "warning: nl bread#water: is older than its English" in capsys.readouterr().out
+    assert run(course, "check", "--release") == 1
+
+
+@pytest.mark.parametrize(
+    ("edition", "key", "old", "new", "complaint"),
+    [
+        ("nl", "title", "0.7 f", "0.8 f", "nl bread#title: formula 'w = 0.7 f' of English is missing"),
+        ("nl", "title", "deeg", "beslag", "nl bread#title: says 'beslag'"),
+        ("nl", "water", "Zie", "Wie viel Wasser? Siehe", "nl bread#water: was edited and not stamped"),
+        ("de", "water", "#title", "#door", "de bread#water: link to ovens.ipynb#door: there is no such cell"),
+    ],
+)  # fmt: skip
+def test_drift_is_named(
+    course: Course, capsys: pytest.CaptureFixture, edition: str, key: str, old: str, new: str, complaint: str
+) -> None:
+    translate(course)
+    bread = course.read(edition, "bread")
+    cells(bread)[key].source = cells(bread)[key].source.replace(old, new)
+    course.write(edition, "bread", bread)
+    capsys.readouterr()
+    assert run(course, "check") == 1
+    assert f"error: {complaint}" in capsys.readouterr().out
+
+
+def test_a_changed_function_is_shown_anew(course: Course, capsys: pytest.CaptureFixture) -> None:
+    path = course.root / "bakery/dough.py"
+    path.write_text(SOURCE.replace("0.7", "0.75"))
+    assert run(course, "check") == 1
+    assert "error: de bread: derived cells" in capsys.readouterr().out
+    assert run(course, "sync") == 0
+    assert cells(course.read("nl", "bread"), "code")["result"].outputs[0].text == "75.0\n"
+    assert run(course, "check") == 0
+
+
+def test_pages_and_the_readmes_table_are_written(course: Course, capsys: pytest.CaptureFixture) -> None:
+    assert course.text("book/nl/references.md") == (
+        '# Bronnen\n\nGelezen.\n\n- <a id="david-1977"></a>Elizabeth David (1977). Bread.\n'
+    )
+    assert "| Brot | [✓](book/de/bread.ipynb) | [de](book/nl/bread.ipynb) |" in course.text("README.md")
+    translate(course)
+    assert "| Brot | [✓](book/de/bread.ipynb) | [✓](book/nl/bread.ipynb) |" in course.text("README.md")
+    (course.root / "book/de/references.md").write_text("# Quellen\n")
+    capsys.readouterr()
+    assert run(course, "check") == 1
+    assert "error: book/de/references.md: is not as sync writes it" in capsys.readouterr().out
+
+
+def test_a_third_language_is_one_command(course: Course) -> None:
+    assert run(course, "add", "da", "Dansk") == 0
+    added = Course(course.root)
+    assert run(added, "check") == 0
+    assert page_state("da", "bread", added).untranslated == tuple(GERMAN)
+    assert added.words("da")["references_title"] == "Quellen"
+    assert "[de](book/nl/bread.ipynb) | [de](book/da/bread.ipynb) |" in added.text("README.md")
+
+
+def test_a_book_needs_neither_glossary_nor_words_nor_contents(course: Course) -> None:
+    for name in ("_toc.yml", "_config.yml", "README.md", "book/glossary.csv", "book/references.bib"):
+        (course.root / name).unlink()
+    assert run(course, "add", "da", "Dansk") == 0
+    assert run(Course(course.root), "check") == 0

@@ -1,0 +1,192 @@
+"""The course's files. What else reads settings, languages, words, terms or notebooks asks here.
+
+Reading a notebook validates it, writing is atomic.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml
+from filelock import FileLock
+from nbformat import NotebookNode
+from nbformat.v4.rwbase import rejoin_lines
+from nbformat.validator import iter_validate
+
+CLAIMS = "tools/experiments/claims.tsv"
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class CourseError(Exception):
+    """Something that stops a command, in words that name the file and say what to do."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """One row of ``book/languages.yml``, which explains the fields."""
+
+    code: str
+    name: str
+    html: str
+    sphinx: str
+    avoid: dict[str, str] = field(default_factory=dict)
+
+
+@cache
+def parsed_yaml(text: str) -> dict[str, Any]:
+    """The content of a settings file, parsed once; not to be changed."""
+    return yaml.safe_load(text) or {}
+
+
+@cache
+def parsed_table(text: str) -> tuple[dict[str, str], ...]:
+    """The rows of a CSV file, parsed once; not to be changed."""
+    return tuple(csv.DictReader(text.splitlines()))
+
+
+def write_atomically(path: Path, text: str) -> bool:
+    """Replace the file in one step, so that an interruption leaves the old or the new; True if it changed."""
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return True
+
+
+@dataclass(frozen=True)
+class Course:
+    """The course under ``root``; its first language is the source of all others."""
+
+    root: Path = ROOT
+
+    def alone(self) -> FileLock:
+        """For the time of a ``with``: no other command on this machine writes what languages share."""
+        path = self.root / "_build" / "editions.lock"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(path, is_singleton=True)
+
+    def text(self, path: str) -> str:
+        """A file of the course; empty where it has none."""
+        file = self.root / path
+        return file.read_text(encoding="utf-8") if file.exists() else ""
+
+    # --- settings ---------------------------------------------------------------------------------
+
+    @cached_property
+    def languages(self) -> dict[str, Language]:
+        rows = parsed_yaml(self.text("book/languages.yml"))
+        return {code: Language(code=code, **row) for code, row in rows.items()}
+
+    @cached_property
+    def source(self) -> str:
+        return next(iter(self.languages))
+
+    @property
+    def translations(self) -> list[str]:
+        return list(self.languages)[1:]
+
+    def words(self, language: str) -> dict[str, str]:
+        """What the site says besides the chapters; English where the language has no word yet."""
+        both = (parsed_yaml(self.text(f"book/{code}/words.yml")) for code in (self.source, language))
+        return {key: word for words in both for key, word in words.items()}
+
+    @property
+    def terms(self) -> tuple[dict[str, str], ...]:
+        """The rows of the glossary."""
+        return parsed_table(self.text("book/glossary.csv"))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What ``_config.yml`` says."""
+        return parsed_yaml(self.text("_config.yml"))
+
+    @property
+    def repository(self) -> dict[str, str]:
+        """``url`` and ``branch`` of where the project is published; the url is empty until it is."""
+        return self.settings.get("repository") or {}
+
+    @property
+    def package(self) -> str:
+        """The name of the package that the notebooks import, empty where they need none."""
+        return self.settings.get("package") or ""
+
+    @property
+    def pages(self) -> list[str]:
+        """Every page in the order of the table of contents, the first one first."""
+        contents = parsed_yaml(self.text("_toc.yml"))
+        files = [contents.get("root", ""), *(part["file"] for part in contents.get("chapters", []))]
+        return [Path(file).name for file in files if file]
+
+    @property
+    def claims(self) -> list[dict[str, str]]:
+        """What was measured of every claim: chapter, cell, claim, threshold, and a column for each seed."""
+        return list(csv.DictReader(self.text(CLAIMS).splitlines(), delimiter="\t"))
+
+    @property
+    def setup_code(self) -> str:
+        """The cell that installs the package where it is missing, from the repository's address if set."""
+        if not self.package:
+            return ""
+        name, url = self.package, self.repository.get("url")
+        what = f'"{name.replace("_", "-")} @ git+{url}"' if url else "../.."
+        return f"try:\n    import {name}\nexcept ModuleNotFoundError:\n    %pip install --quiet {what}"
+
+    # --- notebooks --------------------------------------------------------------------------------
+
+    def path(self, language: str, stem: str) -> Path:
+        return self.root / "book" / language / f"{stem}.ipynb"
+
+    def stems(self, language: str | None = None) -> list[str]:
+        """The notebooks of a language (the source by default), in the order of the table of contents."""
+        order = self.pages
+        found = sorted(p.stem for p in (self.root / "book" / (language or self.source)).glob("[!.]*.ipynb"))
+        return sorted(found, key=lambda stem: order.index(stem) if stem in order else len(order))
+
+    def read(self, language: str, stem: str) -> NotebookNode:
+        path = self.path(language, stem)
+        try:
+            notebook = parsed_notebook(path.read_text(encoding="utf-8"))
+            if fault := next(iter_validate(notebook), None):
+                raise fault
+            if twice := [
+                key for key, number in Counter(c["id"] for c in notebook.cells).items() if number > 1
+            ]:
+                raise ValueError(f"two cells have the id {twice[0]!r}")
+        except FileNotFoundError:
+            raise CourseError(f"{language} {stem}: there is no {path.relative_to(self.root)}") from None
+        except (ValueError, LookupError, AttributeError, nbformat.ValidationError) as error:
+            reason = str(error).splitlines()[0]
+            raise CourseError(
+                f"{language} {stem}: not a valid notebook ({reason}); mend it or take it from git"
+            ) from None
+        return notebook
+
+    def write(self, language: str, stem: str, notebook: NotebookNode) -> bool:
+        return write_atomically(self.path(language, stem), nbformat.writes(notebook, version=4) + "\n")
+
+
+def parsed_notebook(text: str) -> NotebookNode:
+    """A notebook as it stands, with each cell's lines joined; not validated."""
+    return rejoin_lines(nbformat.from_dict(json.loads(text)))
+
+
+def cells(notebook: NotebookNode, kind: str = "markdown") -> dict[str, NotebookNode]:
+    """The notebook's cells of one kind, by id."""
+    return {cell["id"]: cell for cell in notebook.cells if cell.cell_type == kind}

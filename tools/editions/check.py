@@ -1,0 +1,172 @@
+"""Finds where a language has left the English, and text that a reader of it would stumble over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+
+from nbformat import NotebookNode
+
+from tools.course import Course, CourseError, cells
+
+from . import generated, glossary, package
+from .lint import differences, lint
+from .lock import NOTHING, Entry, Lock, cell_state, digest, is_made, read_lock
+from .markup import skeleton
+from .sync import code_digest, tidy
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report. ``stale`` is a warning until a release."""
+
+    level: str
+    where: str
+    what: str
+
+    def is_error(self, release: bool = False) -> bool:
+        return self.level == "error" or (release and self.level == "stale")
+
+    def line(self, release: bool = False) -> str:
+        return f"{'error' if self.is_error(release) else 'warning'}: {self.where}: {self.what}"
+
+
+def error(where: str, what: str) -> Finding:
+    return Finding("error", where, what)
+
+
+def check(course: Course, language: str | None = None, stem: str | None = None) -> list[Finding]:
+    """All findings, or those of one language or one of its notebooks."""
+    found: list[Finding] = []
+    if not language and not stem:
+        with suppress(CourseError):  # the notebook that cannot be read is named below
+            outdated = generated.outdated(course)
+            found += [error(name, "is not as sync writes it: run sync") for name in outdated]
+    for code in [language] if language else course.languages:
+        for name in [stem] if stem else sorted({*course.stems(), *course.stems(code)}):
+            try:
+                found += (
+                    check_source(course, name) if code == course.source else check_page(course, code, name)
+                )
+            except CourseError as broken:
+                found.append(error(*str(broken).split(": ", 1)))
+        if code != course.source and not stem:
+            found += check_lock(course, code)
+    return list(dict.fromkeys(found))
+
+
+def check_source(course: Course, stem: str) -> Iterator[Finding]:
+    """English by itself: executed as it stands, ids that can be permanent, links that lead somewhere."""
+    notebook, where = course.read(course.source, stem), f"{course.source} {stem}"
+    if notebook != tidy(notebook, course, stem):
+        yield error(where, "derived cells or metadata are not as sync writes them: run sync")
+    if notebook.metadata.get("executed") != code_digest(notebook):
+        yield error(where, "its outputs are not known to be of this code: run sync")
+    for key in (cell["id"] for cell in notebook.cells):
+        if not re.fullmatch(r"[a-z][a-z0-9-]*|class-\w+", key):
+            yield error(f"{where}#{key}", "an id is words of a-z and 0-9 with hyphens, for ever")
+    for key, cell in cells(notebook, "code").items():
+        for output in cell.outputs:
+            if output.output_type == "error" or output.get("name") == "stderr":
+                yield error(f"{where}#{key}", "its output has a warning or an error in it")
+    for key, name in package.unknown_names(notebook):
+        yield error(f"{where}#{key}", f"uses {name}, which no cell before it imports")
+    for key, cell in cells(notebook).items():
+        for what in chain(
+            broken_links(course, stem, cell.source), lint(course, course.source, cell.source, cell.source)
+        ):
+            yield error(f"{where}#{key}", what)
+
+
+def broken_links(course: Course, here: str, text: str) -> Iterator[str]:
+    for kind, target in skeleton(text):
+        link = re.fullmatch(r"(?:([\w-]+)\.ipynb)?(?:#(.+))?", target) if kind == "link to" else None
+        if not link:
+            continue
+        if (stem := link[1] or here) not in course.stems():
+            yield f"link to {target}: there is no such notebook"
+        elif link[2] and link[2] not in {cell["id"] for cell in course.read(course.source, stem).cells}:
+            yield f"link to {target}: there is no such cell"
+
+
+def check_page(course: Course, language: str, stem: str) -> Iterator[Finding]:
+    where = f"{language} {stem}"
+    if stem not in course.stems():
+        yield error(where, "English has no such notebook: run sync")
+        return
+    source, target = course.read(course.source, stem), course.read(language, stem)
+    lock = read_lock(course, language)
+    yield from check_frame(where, source, target)
+    texts = cells(target)
+    for key, cell in cells(source).items():
+        if key in texts:
+            yield from check_cell(course, language, f"{where}#{key}", lock.get((stem, key)), cell, texts[key])
+
+
+def check_frame(where: str, source: NotebookNode, target: NotebookNode) -> Iterator[Finding]:
+    """Everything but the prose equals English, byte for byte."""
+    originals = {cell["id"]: cell for cell in source.cells}
+    ours = {cell["id"]: cell for cell in target.cells}
+    for key in originals.keys() - ours.keys():
+        yield error(f"{where}#{key}", "cell is missing: run sync")
+    for key in ours.keys() - originals.keys():
+        yield error(f"{where}#{key}", "English has no cell of this id")
+    order = [key for key in originals if key in ours]
+    for wanted, key in zip(order, (key for key in ours if key in originals), strict=True):
+        if wanted != key:
+            yield error(f"{where}#{key}", f"stands where English has {wanted}: run sync")
+            break
+    for key in order:
+        own = {"source"} if originals[key].cell_type == ours[key].cell_type == "markdown" else set()
+        for name in sorted((originals[key].keys() | ours[key].keys()) - own):
+            if originals[key].get(name) != ours[key].get(name):
+                yield error(f"{where}#{key}", f"{name}: not as in English: run sync")
+    if {**source, "cells": ()} != {**target, "cells": ()}:
+        yield error(where, "metadata: not as in English: run sync")
+
+
+def check_cell(
+    course: Course, language: str, where: str, entry: Entry | None, english: NotebookNode, cell: NotebookNode
+) -> Iterator[Finding]:
+    """One cell of prose: has someone vouched for it, is its skeleton whole, is its text fit to read?"""
+    if entry is None:
+        yield error(where, "has no line in translation.lock: run sync")
+        return
+    state = cell_state(entry, english.source, cell.source)
+    if state == "untranslated":
+        if cell.source != english.source:
+            yield Finding("stale", where, "not translated, and shows an older English: run sync")
+        return
+    if is_made(where.partition("#")[2]):
+        if cell.source != english.source:
+            yield error(where, "is made by sync: run sync")
+        return
+    if state == "unread":
+        yield error(where, "was edited and not stamped as read: compare it with English, then stamp it")
+    if entry.english not in (NOTHING, digest(english.source)):
+        yield Finding("stale", where, "is older than its English: see diff")
+    else:
+        for what in differences(english.source, cell.source):
+            yield error(where, what)
+        if not where.endswith("#references"):  # titles keep the words of their language
+            for what in glossary.missing_terms(course, language, english.source, cell.source):
+                yield Finding("warning", where, what)
+    for what in lint(course, language, english.source, cell.source):
+        yield error(where, what)
+
+
+def check_lock(course: Course, language: str) -> Iterator[Finding]:
+    try:
+        lock: Lock = read_lock(course, language)
+        known = {(stem, key) for stem in course.stems() for key in cells(course.read(course.source, stem))}
+    except CourseError as broken:
+        yield error(*str(broken).split(": ", 1))
+        return
+    for stem, key in lock.keys() - known:
+        yield error(
+            f"{language} {stem}#{key}",
+            "translation.lock names it, English has no such cell: run sync",
+        )

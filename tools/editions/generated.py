@@ -1,0 +1,93 @@
+"""Files that `sync` writes whole: the pages that are not notebooks, and the README's table of chapters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pybtex.database import Entry, Person, parse_string
+from pybtex.richtext import Text
+
+from tools.course import Course, write_atomically
+
+from .lock import page_state
+
+MOST_AUTHORS = 4
+TABLE = re.compile(r"(<!-- chapters: begin -->\n)(.*?)(\n\n.*?<!-- chapters: end -->)", re.DOTALL)
+
+
+def write(course: Course) -> list[str]:
+    """Write every such file; those that changed are returned."""
+    return [name for name, text in files(course) if write_atomically(course.root / name, text)]
+
+
+def outdated(course: Course) -> list[str]:
+    """The files that `write` would change."""
+    return [name for name, text in files(course) if course.text(name) != text]
+
+
+def files(course: Course) -> Iterator[tuple[str, str]]:
+    """Path and text of each file."""
+    bodies = {
+        "references": lambda word: references(course, word),
+        "api": lambda word: "```{course-api}\n```",
+        "translations": lambda word: "```{course-state}\n```",
+    }
+    for language in course.languages:
+        word = course.words(language)
+        for page in filter(bodies.get, course.pages):
+            text = f"# {word[page + '_title']}\n\n{word[page + '_about']}\n\n{bodies[page](word)}\n"
+            yield f"book/{language}/{page}.md", text
+    if TABLE.search(readme := course.text("README.md")):
+        yield "README.md", TABLE.sub(lambda match: match[1] + chapters(course) + match[3], readme)
+
+
+def chapters(course: Course) -> str:
+    """The table of chapters by languages: ✓ where every passage is in the language."""
+    codes = list(course.languages)
+    lines = ["| | " + " | ".join(course.languages[code].name for code in codes) + " |"]
+    lines.append("|---" * (len(codes) + 1) + "|")
+    for stem in course.stems():
+        heading = course.read(course.source, stem).cells[0].source.splitlines()[0]
+        whole = {code for code in codes if not page_state(code, stem, course).untranslated}
+        links = (f"[{'✓' if c in whole else course.source}](book/{c}/{stem}.ipynb)" for c in codes)
+        lines.append(f"| {heading.removeprefix('# ').split(':')[0]} | {' | '.join(links)} |")
+    return "\n".join(lines)
+
+
+def references(course: Course, word: dict[str, str]) -> str:
+    """The list of what the chapters cite, from ``references.bib``."""
+    entries = parse_string(course.text("book/references.bib"), "bibtex").entries
+    return "\n".join(reference(key, entry, word) for key, entry in sorted(entries.items()))
+
+
+def name(person: Person) -> str:
+    """A person's name as people say it."""
+    parts = (*person.first_names, *person.middle_names, *person.prelast_names, *person.last_names)
+    return " ".join(str(Text.from_latex(part)) for part in parts)
+
+
+def authors(entry: Entry, word: dict[str, str]) -> str:
+    """The authors' names, joined as the language joins them."""
+    names = [name(person) for person in entry.persons.get("author", entry.persons.get("editor", []))]
+    comma = word["references_comma"]
+    if len(names) > MOST_AUTHORS:
+        return comma.join(names[: MOST_AUTHORS - 1]) + word["references_others"]
+    return comma.join(names[:-1]) + word["references_and"] + names[-1] if len(names) > 1 else "".join(names)
+
+
+def reference(key: str, entry: Entry, word: dict[str, str]) -> str:
+    """One entry in portable Markdown, with an anchor that GitHub keeps too."""
+    fields = {field: str(Text.from_latex(value)) for field, value in entry.fields.items()}
+    title = fields["title"]
+    place = fields.get("booktitle") or fields.get("journal") or fields.get("publisher") or ""
+    if "volume" in fields:
+        place += f" {fields['volume']}" + (f"({fields['number']})" if "number" in fields else "")
+    if "pages" in fields:
+        place += f", {fields['pages'].replace('--', '–')}"
+    address = fields.get("url") or (f"https://doi.org/{fields['doi']}" if "doi" in fields else "")
+    linked = f"[{title}]({address})" if address else title
+    stop = "" if title.endswith(("?", "!")) else "."
+    return f'- <a id="{key}"></a>{authors(entry, word)} ({fields["year"]}). {linked}{stop}' + (
+        f" {place}." if place else ""
+    )

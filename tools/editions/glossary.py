@@ -1,0 +1,66 @@
+"""``book/glossary.csv``: the word agreed on for each term, and whether a translation uses it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tools.course import Course
+
+from .markup import plain
+
+
+def table(course: Course) -> str:
+    """All terms in all languages, as the Markdown table of the glossary page."""
+    head = [language.name for language in course.languages.values()]
+    lines = [head, ["---"] * len(head), *([row[code] for code in course.languages] for row in course.terms)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def words(course: Course, language: str) -> set[str]:
+    """Every word of the language's terms: those that are also English may stand in a heading."""
+    texts = (f"{row.get(language)} {row.get(f'{language}_accepted')}" for row in course.terms)
+    return {word.lower() for text in texts for word in re.findall(r"\w+", text)}
+
+
+def missing_terms(course: Course, language: str, english: str, text: str) -> Iterator[str]:
+    """Terms of the English cell whose agreed word, and every accepted one, the translation lacks."""
+    prose, words = plain(english).lower(), fold(plain(text))
+    for row in sorted(course.terms, key=lambda row: -len(row[course.source])):
+        pattern = english_pattern(row[course.source])
+        if not re.search(pattern, prose):
+            continue
+        # "attention" inside "multi-head attention" is not a term of its own
+        prose = re.sub(pattern, " … ", prose)
+        term = row[course.source]
+        allowed = [row[language], *filter(None, (row.get(f"{language}_accepted") or "").split("|"))]
+        if row[language] and not any(re.search(inflected(word, language), words) for word in allowed):
+            yield f"{term!r} is {' or '.join(map(repr, allowed))} in the glossary, the cell has none"
+
+
+def english_pattern(term: str) -> str:
+    """The term in singular and plural, as whole words."""
+    term = re.escape(term.lower())
+    plural = rf"(?:{term[:-1]}(?:y|ies))" if term.endswith("y") else rf"{term}(?:s|es)?"
+    return rf"(?<![\w-]){plural}(?![\w-])"
+
+
+def fold(text: str) -> str:
+    """Lower case without the Turkish dots and spaces that would hide a word."""
+    return re.sub(r"\s+", " ", text.replace("İ", "i").lower().replace("ı", "i"))
+
+
+def inflected(term: str, language: str) -> str:
+    """A pattern that finds the term with its suffixes: Turkish ones soften the last consonant (kp → ğb)."""
+    words = fold(term).split()
+    if language != "tr":
+        return r"\s*".join(map(re.escape, words))
+    return r"\w*['’]?\w*\s(?:bir\s)?".join(stem(word) for word in words)  # "geçitli bir yinelemeli birim"
+
+
+def stem(word: str) -> str:
+    """The Turkish word without a possessive ending; its last vowel may fall (şekil, şekli)."""
+    bare = re.sub(r"(?<=\w{3})(?:s[iuü]|[iuü])$", "", word)
+    soft = next((f"[{pair}]" for pair in ("kğ", "pb", "çc", "td") if bare[-1] in pair), re.escape(bare[-1]))
+    falling = "?" if re.search(r"[^aeioöuü][iuü]\w$", bare) else ""
+    return rf"(?:\b|(?<=-)){re.escape(bare[:-1])}{falling}{soft}"

@@ -1,0 +1,69 @@
+"""Faults of a translated text that can be seen without understanding it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from tools.course import Course
+
+from . import glossary
+from .markup import headings, plain, skeleton, stray_marks
+
+
+def differences(english: str, text: str) -> Iterator[str]:
+    """Formulas, code, images, link targets, headings and HTML tags that only one of the two has."""
+    ours, theirs = skeleton(text), skeleton(english)
+    for kind, what in (theirs - ours).elements():
+        yield f"{kind} {what!r} of English is missing"
+    for kind, what in (ours - theirs).elements():
+        yield f"{kind} {what!r} is not in English"
+
+
+def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
+    """What a reader of the text would stumble over."""
+    language = course.languages[code]
+    if not text.strip():
+        yield "is empty"
+    if not unicodedata.is_normalized("NFC", text):
+        yield "is not in Unicode's normal form NFC"
+    for mark in stray_marks(text):
+        yield f"shows a literal {mark!r}: not closed, or with a space inside"
+    if re.search(r"\{[\w:-]+\}`|^\([\w-]+\)=|^:::", text, re.MULTILINE):
+        yield "has a MyST role, label or directive, which only the site would render"
+    if language.html.startswith("zh-Hant") and (found := sorted(set(filter(is_simplified, plain(text))))):
+        yield f"has Simplified characters: {''.join(found)}"
+    for wrong, right in language.avoid.items():
+        start = r"\b" if wrong < "\u2e80" else ""  # Chinese has no spaces that would show where a word begins
+        if re.search(start + wrong, plain(text).lower()):
+            yield f"says {wrong!r}, which is wrong here: {right!r}"
+    if code != course.source:
+        yield from english_left_in(english, text, glossary.words(course, code))
+
+
+def is_simplified(character: str) -> bool:
+    """In mainland China's basic set and unknown to Taiwan's."""
+
+    def knows(encoding: str) -> bool:
+        try:
+            return bool(character.encode(encoding))
+        except UnicodeEncodeError:
+            return False
+
+    return character > "\u2e7f" and knows("gb2312") and not knows("big5")
+
+
+def english_left_in(english: str, text: str, shared: set[str]) -> Iterator[str]:
+    """Four English words in a row, or an English heading; titles, quotations and shared words may stay."""
+    theirs, ours = (re.findall(r"[^\W\d_]+", plain(t, quoted=False)) for t in (english, text))
+    runs = {tuple(map(str.lower, theirs[i : i + 4])) for i in range(len(theirs) - 3)}
+    for i in range(len(ours) - 3):
+        run = ours[i : i + 4]
+        if tuple(map(str.lower, run)) in runs and sum(map(str.islower, run)) > 1 and "".join(run).isascii():
+            yield f"has English left in: {' '.join(run)!r}"
+            return
+    for heading in headings(english) & headings(text):
+        words = set(re.findall(r"\b[A-Za-z]?[a-z]{3,}\b", heading))
+        if any(word.lower() not in shared for word in words):
+            yield f"has English left in: {heading!r}"

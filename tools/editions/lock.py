@@ -1,0 +1,121 @@
+"""``book/<lang>/translation.lock``: which English each translated cell was read against.
+
+One line for each Markdown cell, a blank line between two::
+
+    multi-head-attention mask-why 3f9ab2c10a1b 77aa01bc55d0
+
+Stem, cell id, digest of the English that was translated (``-``: none yet), digest of the text that
+was read. The blank lines are there for git: it merges two branches that change neighbouring lines
+only where an unchanged line stands between them. Every cell has its line from the first ``sync``,
+so that stamping never inserts one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import NamedTuple
+
+from tools.course import Course, CourseError, cells, write_atomically
+
+NOTHING = "-"
+TERMS = "terms-table"  # the cell of the glossary page that is made from glossary.csv
+MEASURED = "-seeds"  # the cell X-seeds is the table of what the claims of the cell X measured
+
+
+def is_made(key: str) -> bool:
+    """Whether a Markdown cell is made by ``sync``, the same in every language, and not translated."""
+    return key == TERMS or key.endswith(MEASURED)
+
+
+class Entry(NamedTuple):
+    """Digests of the English that was translated and of the text that was read."""
+
+    english: str = NOTHING
+    text: str = NOTHING
+
+
+Lock = dict[tuple[str, str], Entry]
+
+
+class PageState(NamedTuple):
+    """The ids of a page's Markdown cells by state, each in reading order."""
+
+    fresh: tuple[str, ...]
+    stale: tuple[str, ...]
+    untranslated: tuple[str, ...]
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def cell_state(entry: Entry, english: str, text: str) -> str:
+    """``fresh``, ``stale`` (English changed), ``untranslated``, or ``unread`` (edited, not stamped)."""
+    if entry.english == NOTHING and (digest(text) == entry.text or text == english):
+        return "untranslated"
+    if entry.english == NOTHING or digest(text) != entry.text:
+        return "unread"
+    return "fresh" if digest(english) == entry.english else "stale"
+
+
+def read_lock(course: Course, language: str) -> Lock:
+    path = course.root / "book" / language / "translation.lock"
+    lock: Lock = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else (), 1):
+        if not line:
+            continue
+        row = re.fullmatch(r"([\w-]+) ([\w-]+) (-|[0-9a-f]{12}) (-|[0-9a-f]{12})", line)
+        if not row or (row[1], row[2]) in lock:
+            fault = (
+                f"stands twice: {row[1]} {row[2]}" if row else f"is not 'stem cell digest digest': {line!r}"
+            )
+            raise CourseError(
+                f"{language} translation.lock: line {number} {fault}; mend it or take it from git"
+            )
+        lock[row[1], row[2]] = Entry(row[3], row[4])
+    return lock
+
+
+def write_lock(course: Course, language: str, lock: Lock) -> bool:
+    """Write the entries by chapter (alphabetically) and, within it, in the order of the dictionary."""
+    lines = [f"{stem} {cell} {entry.english} {entry.text}\n" for (stem, cell), entry in lock.items()]
+    lines.sort(key=lambda line: line.split()[0])
+    return write_atomically(course.root / "book" / language / "translation.lock", "\n".join(lines))
+
+
+def page_state(language: str, stem: str, course: Course | None = None) -> PageState:
+    """What a reader is told. A cell edited but not stamped counts as stale: nobody vouches for it."""
+    course = course or Course()
+    english = cells(course.read(course.source, stem))
+    if language == course.source:
+        return PageState(tuple(english), (), ())
+    if not course.path(language, stem).exists():
+        return PageState((), (), tuple(english))
+    lock, texts = read_lock(course, language), cells(course.read(language, stem))
+    states = {
+        cell: cell_state(lock.get((stem, cell), Entry()), english[cell].source, texts[cell].source)
+        for cell in english
+        if cell in texts and not is_made(cell)
+    }
+    by_state = {state: tuple(c for c in states if states[c] == state) for state in set(states.values())}
+    stale = tuple(cell for cell in states if states[cell] in ("stale", "unread"))
+    return PageState(by_state.get("fresh", ()), stale, by_state.get("untranslated", ()))
+
+
+def stamp(course: Course, language: str, stem: str, ids: list[str] | None = None) -> list[str]:
+    """State that these cells (None: all translated ones) were read against today's English."""
+    english = cells(course.read(course.source, stem))
+    texts, lock = cells(course.read(language, stem)), read_lock(course, language)
+    if unknown := [key for key in ids or () if key not in english or key not in texts]:
+        raise CourseError(f"{language} {stem}: no such Markdown cell: {', '.join(unknown)}")
+    stamped = []
+    for key in english.keys() & texts.keys() if ids is None else ids:
+        before = lock.get((stem, key), Entry())
+        if ids is None and cell_state(before, english[key].source, texts[key].source) == "untranslated":
+            continue
+        lock[stem, key] = Entry(digest(english[key].source), digest(texts[key].source))
+        if lock[stem, key] != before:
+            stamped.append(key)
+    write_lock(course, language, lock)
+    return sorted(stamped, key=list(english).index)

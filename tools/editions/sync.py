@@ -1,0 +1,201 @@
+"""From English to every language: code, outputs, tags and order are English, prose is the language's."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+from collections.abc import Collection, Iterator
+
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+from tools.course import Course, CourseError, cells
+
+from . import generated, glossary, package
+from .lock import MEASURED, TERMS, Entry, Lock, cell_state, digest, is_made, read_lock, write_lock
+
+KEPT_METADATA = ("tags", "jupyter", "cellView")
+
+
+def code_digest(notebook: NotebookNode) -> str:
+    """Of the code that makes the outputs. The set-up cell makes none and follows the repository's address."""
+    code = [cell.source for key, cell in cells(notebook, "code").items() if key != "setup"]
+    return hashlib.sha256(json.dumps(code).encode()).hexdigest()[:12]
+
+
+def derived(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
+    """The cells that are made, not written: the same in every language."""
+    tables = {key: measured(course, stem, key) for key in cells(notebook) if key.endswith(MEASURED)}
+    setup = {"setup": course.setup_code} if course.package else {}
+    return {**setup, TERMS: glossary.table(course), **tables, **package.shown(course, stem, notebook)}
+
+
+def measured(course: Course, stem: str, key: str) -> str:
+    """What the claims of a cell measured, a line a quantity: on each seed, and the asserted bound."""
+    claims = [
+        row for row in course.claims if (row["chapter"], row["cell"]) == (stem, key.removesuffix(MEASURED))
+    ]
+    seeds = [name for name in (claims[0] if claims else ()) if name.startswith("seed ")]
+    head = ["", *(f"`seed = {name.removeprefix('seed ')}`" for name in seeds), "`assert`"]
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1)]
+    lines += [
+        [f"`{row['claim']}`", *(row[seed] for seed in seeds), f"`{row['threshold']}`"] for row in claims
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def tidy(notebook: NotebookNode, course: Course, stem: str) -> NotebookNode:
+    """A copy without what editors leave behind, and with what is derived: cells, folded solutions."""
+    made = derived(course, stem, notebook)
+    notebook = copy.deepcopy(notebook)
+    notebook.metadata = NotebookNode(
+        kernelspec=NotebookNode(display_name="Python 3", language="python", name="python3"),
+        language_info=NotebookNode(name="python"),
+        **{key: value for key, value in notebook.metadata.items() if key == "executed"},
+    )
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell in notebook.cells:
+        cell.source = made.get(cell["id"], cell.source)
+        metadata = {key: value for key, value in cell.metadata.items() if key in KEPT_METADATA and value}
+        if "hide-cell" in metadata.get("tags", []):
+            metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
+        cell.metadata = NotebookNode(metadata)
+    return notebook
+
+
+def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
+    """Run every cell from the top and record which code the outputs are of."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    folder = {"metadata": {"path": str(course.path(course.source, stem).parent)}}
+    for cell in cells(notebook, "code").values():
+        cell.outputs, cell.execution_count = [], None
+    client = NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        record_timing=False,
+        coalesce_streams=True,
+        resources=folder,
+        extra_arguments=["--log-level=ERROR"],
+    )
+    language_info = notebook.metadata.language_info
+    try:
+        client.execute()
+    except CellExecutionError as error:
+        failed = next(key for key, cell in cells(notebook, "code").items() if "error" in kinds(cell))
+        where = f"{course.source} {stem}#{failed}"
+        raise CourseError(f"{where}: fails: {error.ename}: {error.evalue}; nothing was written") from None
+    except (CellTimeoutError, DeadKernelError) as error:
+        reason = str(error).splitlines()[0]
+        raise CourseError(f"{course.source} {stem}: fails: {reason}; nothing was written") from None
+    notebook.metadata.language_info = language_info
+    notebook.metadata["executed"] = code_digest(notebook)
+
+
+def kinds(cell: NotebookNode) -> list[str]:
+    return [output.output_type for output in cell.outputs]
+
+
+def sync_source(course: Course, stem: str, force: bool = False) -> bool:
+    """Tidy the English notebook and, where its code changed since it was executed, execute it."""
+    before = course.path(course.source, stem).read_bytes()
+    notebook = tidy(course.read(course.source, stem), course, stem)
+    if force or notebook.metadata.get("executed") != code_digest(notebook):
+        print(f"executing {course.source}/{stem} …", flush=True)
+        execute(course, stem, notebook)
+    if course.path(course.source, stem).read_bytes() != before:
+        raise CourseError(
+            f"{course.source} {stem}: was edited while it was executed; nothing written, run sync again"
+        )
+    return course.write(course.source, stem, notebook)
+
+
+def carry(
+    source: NotebookNode, target: NotebookNode | None, stem: str, lock: Lock
+) -> tuple[NotebookNode, Lock]:
+    """The language's notebook made of the source's cells and its own prose, and its lines of the lock.
+
+    A cell that nobody has translated shows the English text.
+    """
+    own = cells(target) if target else {}
+    result, entries = copy.deepcopy(source), Lock()
+    for cell in result.cells:
+        if cell.cell_type != "markdown":
+            continue
+        key, entry = cell["id"], lock.get((stem, cell["id"]), Entry())
+        text = own[key].source if key in own else cell.source
+        if is_made(key):
+            text, entry = cell.source, Entry(digest(cell.source), digest(cell.source))
+        elif cell_state(entry, cell.source, text) == "untranslated":
+            text, entry = cell.source, Entry(text=digest(cell.source))
+        cell.source, entries[stem, key] = text, entry
+    return result, entries
+
+
+def orphans(course: Course, language: str, lock: Lock) -> Iterator[tuple[str, str]]:
+    """Stem and id of the cells that hold a translator's text and have no English cell to stand beside."""
+    for stem in course.stems(language):
+        kept = cells(course.read(course.source, stem)) if stem in course.stems() else {}
+        for key, cell in cells(course.read(language, stem)).items():
+            entry = lock.get((stem, key), Entry())
+            if key not in kept and cell_state(entry, "", cell.source) != "untranslated":
+                yield stem, key
+
+
+def refuse_to_lose(
+    course: Course, locks: dict[str, Lock], stems: Collection[str], drop: Collection[str]
+) -> None:
+    lost = [
+        f"  book/{language}/{stem}.ipynb, cell {key}"
+        for language, lock in locks.items()
+        for stem, key in orphans(course, language, lock)
+        if (not stems or stem in stems) and not {stem, f"{stem}#{key}"} & set(drop)
+    ]
+    if lost:
+        raise CourseError(
+            "sync would lose these translated cells, which English does not have (any more):\n"
+            + "\n".join(lost)
+            + "\nTo keep one, give the English cell that id or copy the text into another cell of it."
+            "\nTo give one up, run sync --drop STEM#CELL. Nothing was written."
+        )
+
+
+def sync(
+    course: Course, stems: Collection[str] = (), drop: Collection[str] = (), force: bool = False
+) -> list[str]:
+    """Bring every language in step, in these chapters (none: in all), and return the files changed.
+
+    What would lose text is refused before anything is written. ``force`` executes in any case.
+    """
+    if unknown := set(stems) - set(course.stems()):
+        raise CourseError(f"{course.source} {min(unknown)}: there is no such notebook")
+    chosen = stems or course.stems()
+    locks = {language: read_lock(course, language) for language in course.translations}
+    refuse_to_lose(course, locks, stems, drop)
+    changed = [f"book/{course.source}/{stem}.ipynb" for stem in chosen if sync_source(course, stem, force)]
+    with course.alone():
+        for language in course.translations:
+            changed += sync_language(course, language, chosen, everything=not stems)
+        return changed if stems else changed + generated.write(course)
+
+
+def sync_language(course: Course, language: str, stems: Collection[str], everything: bool) -> list[str]:
+    lock, changed = read_lock(course, language), []
+    own = set(course.stems(language))
+    for stem in stems:
+        target = course.read(language, stem) if stem in own else None
+        notebook, entries = carry(course.read(course.source, stem), target, stem, lock)
+        lock = {key: entry for key, entry in lock.items() if key[0] != stem} | entries
+        if course.write(language, stem, notebook):
+            changed.append(f"book/{language}/{stem}.ipynb")
+    if everything:
+        lock = {key: entry for key, entry in lock.items() if key[0] in stems}
+        for stem in own.difference(stems):
+            course.path(language, stem).unlink()
+            changed.append(f"book/{language}/{stem}.ipynb (removed)")
+    if write_lock(course, language, lock):
+        changed.append(f"book/{language}/translation.lock")
+    return changed

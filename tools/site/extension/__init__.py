@@ -1,0 +1,55 @@
+"""The Sphinx side of the course: notebooks with portable Markdown in, an edition of the site out.
+
+One build makes one edition. A notebook goes through these modules, in this order: `notebook` and `renderer`
+(cells into a document), `outputs` (stored results), `pages` and `notices` (what surrounds the text), `writer`
+and `formulas` (HTML), `search` (the index). `../theme` lays the page out.
+"""
+
+import zlib
+from pathlib import Path
+
+from docutils.utils.smartquotes import smartchars
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from tools.course import ROOT
+
+from . import api, formulas, notices, pages, renderer, search, writer
+from .notebook import NotebookParser
+
+THEME = Path(__file__).parents[1] / "theme"
+
+
+def configure(app: Sphinx, config: Config) -> None:
+    """Point Sphinx at the book's folders, wherever the build was started from."""
+    config.html_theme = "course"
+    config.templates_path = []
+    config.html_math_renderer = "course"
+    config.html_favicon = None
+    config.html_permalinks_icon = "#"
+    config.add_module_names = False
+    smartchars.quotes.setdefault("vi", smartchars.quotes["en"])
+
+
+def version_of_this() -> int:
+    """A number that changes with this extension and the site's words: kept pages are then read again."""
+    book = ROOT / "book"
+    files = [*Path(__file__).parent.glob("*.py"), *book.glob("*/words.yml"), book / "languages.yml"]
+    return zlib.crc32(b"".join(path.read_bytes() for path in sorted(files)))
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    """Register the parser, the writer, the pages' context and the search index."""
+    app.add_config_value("course_root", str(ROOT), "env")
+    app.add_config_value("course_language", "en", "env")
+    app.add_config_value("course_assets", "", "html")
+    app.add_config_value("course_repository", {}, "html")
+    app.add_config_value(
+        "comments_config", {}, "html"
+    )  # jupyter-book sets it, for an extension not used here
+    app.connect("config-inited", configure)
+    app.add_html_theme("course", str(THEME))
+    app.add_source_parser(NotebookParser, override=True)
+    for part in (writer, renderer, formulas, pages, search, api, notices):
+        part.setup(app)
+    return {"parallel_read_safe": False, "parallel_write_safe": True, "env_version": version_of_this()}

@@ -1,0 +1,196 @@
+"""The package's reference, from its docstrings: read from the source, so that nothing has to be imported."""
+
+import ast
+import copy
+import re
+from functools import cache
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+
+from tools.course import Course
+
+from .edition import words
+from .writer import Box
+
+PACKAGE = Course().root / Course().package
+LISTS = {"Parameters", "Returns", "Yields", "Raises", "Attributes"}
+Documented = ast.FunctionDef | ast.ClassDef
+
+
+def tree(path: Path) -> ast.Module:
+    """The syntax tree of a module."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
+    """The names that a module gives to values, types and constants."""
+    found = {}
+    for node in body:
+        if isinstance(node, ast.Assign):
+            target, value = node.targets[0], node.value
+            several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+            pairs = zip(target.elts, value.elts, strict=True) if several else [(target, value)]
+            found |= {name.id: value for name, value in pairs if isinstance(name, ast.Name)}
+    return found
+
+
+def public(module: ast.Module) -> list[Documented]:
+    """The classes and functions that a module's `__all__` names, in the order of the source."""
+    named = ast.literal_eval(assigned(module.body).get("__all__", ast.Tuple([])))
+    return [node for node in module.body if isinstance(node, Documented) and node.name in named]
+
+
+def methods(node: Documented) -> list[ast.FunctionDef]:
+    """The documented methods of a class that do not start with `_`."""
+    parts = node.body if isinstance(node, ast.ClassDef) else []
+    found = [part for part in parts if isinstance(part, ast.FunctionDef) and not part.name.startswith("_")]
+    return [part for part in found if ast.get_docstring(part)]
+
+
+@cache
+def homes() -> dict[str, str]:
+    """The module of every public class and function."""
+    return {node.name: path.stem for path in PACKAGE.glob("[!_]*.py") for node in public(tree(path))}
+
+
+def decorated(node: Documented, name: str) -> bool:
+    """Whether a function has this decorator."""
+    return any(ast.unparse(part) == name for part in node.decorator_list)
+
+
+def arguments(node: ast.FunctionDef, constants: dict[str, ast.expr]) -> str:
+    """Names and defaults as a caller gives them; types and shapes are said below."""
+    given = copy.deepcopy(node.args)
+    if given.vararg and given.vararg.annotation and ast.unparse(given.vararg.annotation) == "object":
+        given.vararg = None  # it is there to explain a wrong call
+    given.args = [argument for argument in given.args if argument.arg != "self"]
+    given.defaults = [constants.get(ast.unparse(value), value) for value in given.defaults]
+    for argument in ast.walk(given):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    return f"({ast.unparse(given)})"
+
+
+def signature(node: Documented, constants: dict[str, ast.expr]) -> str:
+    """A class has the arguments of its `__init__`, a named tuple its fields."""
+    if isinstance(node, ast.FunctionDef):
+        return "" if decorated(node, "property") else arguments(node, constants)
+    if any(ast.unparse(base) == "NamedTuple" for base in node.bases):
+        return f"({', '.join(part.target.id for part in node.body if isinstance(part, ast.AnnAssign))})"
+    starts = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+    return arguments(starts[0], constants) if starts else ""
+
+
+def linked(name: str) -> str:
+    """A name as code; a public one links to its description."""
+    home = homes().get(name.partition(".")[0])
+    return f":py:obj:`{name} <{PACKAGE.name}.{home}.{name}>`" if home else f"``{name}``"
+
+
+def as_code(text: str) -> str:
+    """Single backticks, as docstrings write them, are code; what is no code and no formula has no markup."""
+    parts = re.split(r"(``.+?``|:math:`.+?`)|`([^`\n]+)`", text)
+    return "".join(
+        re.sub(r"([*_|])", r"\\\1", plain) + (kept or (linked(name) if name else ""))
+        for plain, kept, name in zip(parts[::3], [*parts[1::3], ""], [*parts[2::3], ""], strict=True)
+    )
+
+
+def typed(text: str) -> str:
+    """A type and shape: allowed values are code, the package's classes link to their descriptions."""
+    if text.startswith("{"):
+        return f"``{text}``"
+    return as_code(re.sub(r"[`\w.]+", lambda word: f"`{word[0]}`" if word[0] in homes() else word[0], text))
+
+
+def item(lines: list[str], title: str) -> str:
+    """One argument, answer or error of a numpydoc section as a list item."""
+    name, _, kind = lines[0].partition(" : ")
+    said = as_code(" ".join(line.strip() for line in lines[1:]))
+    if not kind and title in {"Returns", "Yields"}:
+        return ". ".join(filter(None, [f"- {typed(name)}", said]))
+    head = f"- ``{name}`` : {typed(kind)}." if kind else f"- ``{name}``:"
+    return f"{head} {said}" if said else head[:-1]
+
+
+def cited(text: str) -> str:
+    """Sources link to the list of references."""
+    source = r"(\w+) et al\. \((\d{4})\)"
+    return re.sub(source, lambda m: f"`{m[0]} <references.html#{m[1].lower()}-{m[2]}>`__", text)
+
+
+def section(title: str, lines: list[str], word: dict[str, str]) -> list[str]:
+    """A section of a docstring with its heading in the reader's language."""
+    head = ["", f".. rubric:: {word['api_' + title.lower()]}", ""]
+    if title not in LISTS:
+        return head + [cited(as_code(line)) for line in lines]
+    groups: list[list[str]] = []
+    for line in filter(str.strip, lines):
+        if not line.startswith(" ") or not groups:
+            groups.append([])
+        groups[-1].append(line)
+    return head + [item(group, title) for group in groups]
+
+
+def description(text: str, word: dict[str, str]) -> list[str]:
+    """A numpydoc docstring as reStructuredText."""
+    summary, *parts = re.split(r"^([A-Z]\w+)\n-{3,}\n", text, flags=re.MULTILINE)
+    lines = as_code(summary).splitlines()
+    for title, body in zip(parts[::2], parts[1::2], strict=True):
+        lines += section(title, body.splitlines(), word)
+    return lines
+
+
+def entry(node: Documented, word: dict[str, str], constants: dict[str, ast.expr], kind: str) -> list[str]:
+    """A class with its methods, a function or a property."""
+    inner = ["", *description(ast.get_docstring(node) or "", word), ""]
+    for part in methods(node):
+        inner += entry(part, word, constants, "property" if decorated(part, "property") else "method")
+    return [f".. py:{kind}:: {node.name}{signature(node, constants)}", *("   " + line for line in inner), ""]
+
+
+def module(path: Path, word: dict[str, str]) -> list[str]:
+    """The reference of one module."""
+    parsed = tree(path)
+    lines = [
+        f".. py:module:: {PACKAGE.name}.{path.stem}",
+        "",
+        *description(ast.get_docstring(parsed) or "", word),
+        "",
+        ", ".join(linked(node.name) for node in public(parsed)),
+        "",
+    ]
+    for node in public(parsed):
+        kind = "class" if isinstance(node, ast.ClassDef) else "function"
+        lines += entry(node, word, assigned(parsed.body), kind)
+    return ["````{eval-rst}", *lines, "````"]
+
+
+class Reference(Directive):
+    """`{course-api}`: the reference of the whole package."""
+
+    def run(self) -> list[nodes.Node]:
+        """One section a module; its text is English in every edition."""
+        environment = self.state.document.settings.env
+        word = words(environment.config)
+        sections = []
+        for path in sorted(PACKAGE.glob("[!_]*.py")):
+            environment.note_dependency(str(path))
+            if not public(tree(path)):
+                continue
+            part = nodes.section(ids=[path.stem])
+            part += nodes.title("", "", nodes.literal("", f"{PACKAGE.name}.{path.stem}"))
+            text = Box(lang="en")
+            self.state.nested_parse(StringList(module(path, word), str(path)), 0, text)
+            part += text
+            sections.append(part)
+        return sections
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directive."""
+    app.add_directive("course-api", Reference)

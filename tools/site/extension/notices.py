@@ -1,0 +1,112 @@
+"""What readers are told of the translations: a notice on a page, and the table of all pages."""
+
+from functools import cache
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+from tools.course import Course
+from tools.editions.lock import PageState, page_state
+
+from .edition import course_of, words
+
+
+@cache
+def state_of(course: Course, language: str, stem: str) -> PageState | None:
+    """The state of a chapter in a language; None where it has no notebook yet."""
+    return page_state(language, stem, course) if course.path(language, stem).exists() else None
+
+
+def is_translation(course: Course, language: str, stem: str) -> bool:
+    """Whether a page has a source in another language."""
+    return language != course.source and course.path(course.source, stem).exists()
+
+
+def untranslated(course: Course, language: str, stem: str) -> bool:
+    """Whether a chapter stands in the source language although the edition's is another."""
+    if not is_translation(course, language, stem):
+        return False
+    state = state_of(course, language, stem)
+    return state is None or bool(state.untranslated and not state.fresh and not state.stale)
+
+
+def notices(app: Sphinx, page: str) -> list[dict[str, str]]:
+    """What to say above a page: passages that are older than the English, passages not translated."""
+    course, language, word = course_of(app.config), app.config.course_language, words(app.config)
+    stem, source = page.rpartition("/")[2], course.source
+    if not is_translation(course, language, stem):
+        return []
+    if untranslated(course, language, stem):
+        return [{"text": word["page_untranslated"]}]
+    state = state_of(course, language, stem)
+    english = {
+        "href": f"../{source}/{stem}.html",
+        "html": course.languages[source].html,
+        "link": word["english"],
+    }
+    texts = ((word["stale"], state.stale), (word["untranslated"], state.untranslated))
+    return [{"text": text.format(n=len(group)), "cells": group, **english} for text, group in texts if group]
+
+
+class StateTable(Directive):
+    """`{course-state}`: how many passages of each chapter are fresh, older and untranslated."""
+
+    def run(self) -> list[nodes.Node]:
+        """Build the table."""
+        environment = self.state.document.settings.env
+        environment.note_reread()  # the notebooks and locks that it counts may change without it
+        course, word = course_of(environment.config), words(environment.config)
+        head = [word["page"], *(course.languages[code].name for code in course.translations)]
+        rows = [
+            [
+                [page_link(environment.docname, stem)],
+                *(
+                    list(map(nodes.Text, cell_lines(state_of(course, code, stem), word)))
+                    for code in course.translations
+                ),
+            ]
+            for stem in course.pages
+            if course.path(course.source, stem).exists()
+        ]
+        return [table([[nodes.Text(text)] for text in head], rows)]
+
+
+def page_link(here: str, stem: str) -> addnodes.pending_xref:
+    """A link to a page that reads as the page's title in the edition's language."""
+    link = addnodes.pending_xref(
+        "", refdoc=here, refdomain="std", reftype="doc", reftarget=stem, refexplicit=False, refwarn=True
+    )
+    link += nodes.inline("", stem)
+    return link
+
+
+def cell_lines(state: PageState | None, word: dict[str, str]) -> list[str]:
+    """A chapter's state in a few words, a line for each."""
+    if state is None:
+        return [word["missing"]]
+    counts = (
+        (word["fresh"], state.fresh),
+        (word["older"], state.stale),
+        (word["missing"], state.untranslated),
+    )
+    return [f"{name}{word['colon']}{len(group)}" for name, group in counts if group]
+
+
+def table(head: list[list[nodes.Node]], rows: list[list[list[nodes.Node]]]) -> nodes.table:
+    """A table whose cells have a line or more."""
+
+    def row(cells: list[list[nodes.Node]]) -> nodes.row:
+        lines = [[nodes.paragraph("", "", line) for line in cell] for cell in cells]
+        return nodes.row("", *(nodes.entry("", *cell) for cell in lines))
+
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in head), cols=len(head))
+    group += nodes.thead("", row(head))
+    group += nodes.tbody("", *(row(texts) for texts in rows))
+    return nodes.table("", group, classes=["state"])
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directive."""
+    app.add_directive("course-state", StateTable)

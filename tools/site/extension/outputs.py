@@ -1,0 +1,89 @@
+"""Stored outputs into documents: text, tables, formulas and pictures."""
+
+import base64
+import hashlib
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util.osutil import relative_uri
+
+FOLDER = "_images"
+PIXELS_PER_POINT = 2  # the notebooks store figures at twice their size, for sharp screens
+
+
+@dataclass
+class Picture:
+    """A picture that lies beside the pages."""
+
+    address: str
+    width: int
+    height: int
+
+    def html(self, text: str) -> str:
+        """Its element; the size is written so that nothing jumps while it loads."""
+        size = f'width="{self.width}" height="{self.height}"'
+        return (
+            f'<img src="{escape(self.address)}" alt="{escape(text)}" {size} loading="lazy" decoding="async">'
+        )
+
+
+def output_nodes(cell: dict, environment) -> Iterator[nodes.Node | Picture]:
+    """What a cell printed, returned and drew, in its order."""
+    for output in cell.get("outputs", []):
+        if output["output_type"] == "stream":
+            yield text_block(output["text"])
+        elif output["output_type"] == "error":
+            yield text_block("\n".join(re.sub(r"\x1b\[[\d;]*m", "", line) for line in output["traceback"]))
+        else:
+            yield rich(output, environment)
+
+
+def rich(output: dict, environment) -> nodes.Node | Picture:
+    """The best form of one result that a page can show."""
+    data = output["data"]
+    if "image/svg+xml" in data:
+        return store(data["image/svg+xml"].encode(), "svg", environment, svg_size(data["image/svg+xml"]))
+    if "image/png" in data:
+        content = base64.b64decode(data["image/png"])
+        stored = output.get("metadata", {}).get("image/png", {})
+        width, height = struct.unpack(">II", content[16:24])
+        size = (stored.get("width", width), stored.get("height", height))
+        return store(content, "png", environment, size)
+    if "text/html" in data:
+        return nodes.raw("", f'<div class="output wide">{data["text/html"]}</div>', format="html")
+    if "text/latex" in data:
+        formula = data["text/latex"].strip().strip("$")
+        return nodes.math_block(formula, formula, nowrap=False, number=None, label=None)
+    return text_block(data.get("text/plain", ""))
+
+
+def text_block(text: str) -> nodes.literal_block:
+    """Plain text, as printed."""
+    text = text.rstrip("\n")
+    return nodes.literal_block(text, text, language="none", classes=["output"])
+
+
+def svg_size(svg: str) -> tuple[int, int]:
+    """Width and height of a drawing, from its viewBox where it has one."""
+    box = re.search(r'viewBox="([^"]+)"', svg)
+    if box:
+        _, _, width, height = map(float, re.split(r"[\s,]+", box[1].strip()))
+        return round(width), round(height)
+    sides = [re.search(rf'<svg[^>]*\b{side}="([\d.]+)', svg) for side in ("width", "height")]
+    return tuple(round(float(side[1])) if side else 600 for side in sides)
+
+
+def store(content: bytes, suffix: str, environment, size: tuple[int, int]) -> Picture:
+    """Write a picture under a name made from its content, so that caches never go stale."""
+    name = f"{hashlib.sha256(content).hexdigest()[:16]}.{suffix}"
+    builder = environment.app.builder
+    target = Path(builder.outdir) / FOLDER / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    address = relative_uri(builder.get_target_uri(environment.docname), f"{FOLDER}/{name}")
+    return Picture(address, *size)

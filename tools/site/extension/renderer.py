@@ -1,0 +1,167 @@
+"""Portable Markdown, dressed up for the site: links between notebooks, notes, anchors by cell id."""
+
+import re
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote
+
+from docutils import nodes
+from myst_parser.mdit_to_docutils.sphinx_ import SphinxRenderer
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.osutil import relative_uri
+
+from tools.course import parsed_notebook
+
+from .plain import plain
+from .writer import Box
+
+logger = logging.getLogger(__name__)
+LINK = re.compile(r"^(?P<stem>[\w-]*)(?:\.(?P<kind>ipynb|md))?(?:#(?P<anchor>.+))?$")
+DESCRIPTION_LENGTH = 160
+
+
+class CellRenderer(SphinxRenderer):
+    """Renders the Markdown cells of one notebook; `cell` is the id of the one at hand."""
+
+    def begin(self, cells: list[dict], environment) -> None:
+        """Start a notebook: find which cells caption which pictures."""
+        self.environment = environment
+        self.cell = ""
+        self.headings = 0
+        self.heading = ""
+        self.passages: list[list[str]] = []
+        self.links: list[tuple] = []
+        self.captions_of = {}
+        for cell, following in pairwise(cells):
+            if following["id"] == f"{cell['id']}-caption" and following["cell_type"] == "markdown":
+                self.captions_of[cell["id"]] = following["source"]
+        self.captions = {f"{cell}-caption" for cell in self.captions_of}
+
+    def warn(self, message: str) -> None:
+        """A warning that names notebook and cell; the builds count it as an error."""
+        docname = self.environment.docname
+        logger.warning("%s.ipynb, cell %s: %s", docname, self.cell, message, location=docname)
+
+    def markdown_cell(self, source: str) -> None:
+        """Render one cell; its id becomes the anchor of its heading, or of its first block."""
+        tokens = self.md.parse(source, self.md_env)
+        self.headings = 0
+        if tokens and tokens[0].content.startswith("<details>"):
+            tokens[0].content = tokens[0].content.replace("<details>", f'<details id="{self.cell}">', 1)
+        elif not tokens or tokens[0].type != "heading_open":
+            self.current_node += nodes.target("", "", ids=[self.cell])
+        branches = [(branch, len(branch)) for branch in self.open_branches()]
+        self._render_tokens(tokens)
+        added = [node for branch, length in branches for child in branch[length:] for node in child.findall()]
+        blocks = (nodes.title, nodes.paragraph, nodes.literal_block)
+        text = " ".join(plain(node).replace("\n", " ") for node in added if isinstance(node, blocks))
+        self.heading = next((plain(node) for node in added if isinstance(node, nodes.title)), self.heading)
+        self.passages.append([self.cell, text, self.heading])
+        for node in added:
+            if isinstance(node, nodes.math | nodes.math_block):
+                node["cell"] = self.cell
+
+    def open_branches(self) -> list[nodes.Element]:
+        """The places that the next cell's blocks may go to: the section at hand and those around it."""
+        branches = [self.current_node]
+        while branches[-1].parent is not None:
+            branches.append(branches[-1].parent)
+        return branches
+
+    def detached(self, source: str) -> list[nodes.Node]:
+        """Blocks of a caption, rendered outside of the page's flow."""
+        box = Box()
+        with self.current_node_context(box):
+            self._render_tokens(self.md.parse(source, self.md_env))
+        return box.children
+
+    def summary(self) -> dict[str, object]:
+        """What search and the page's description need of this notebook."""
+        paragraphs = (plain(node).replace("\n", " ") for node in self.document.findall(nodes.paragraph))
+        return {"passages": self.passages, "links": self.links, "description": shorten(next(paragraphs, ""))}
+
+    def render_heading(self, token) -> None:
+        """A heading is found by its cell's id in every language."""
+        super().render_heading(token)
+        if isinstance(self.current_node, nodes.section):
+            self.headings += 1
+            self.current_node["ids"] = [self.cell if self.headings == 1 else f"{self.cell}-{self.headings}"]
+
+    def render_blockquote(self, token) -> None:
+        """`> **Note.** …` is a callout; its first words are its title, in the reader's language."""
+        super().render_blockquote(token)
+        quote = self.current_node.children[-1]
+        first = quote.children[0] if quote.children else None
+        opening = next((part for part in first or [] if part.astext()), None)  # an empty text comes first
+        if isinstance(first, nodes.paragraph) and isinstance(opening, nodes.strong):
+            box = Box("", *quote.children, role="note", classes=["note"])
+            quote.replace_self(box)
+
+    def render_link(self, token) -> None:
+        """Turn `stem.ipynb#cell-id` and `#cell-id` into links between pages."""
+        href = unquote(str(token.attrGet("href") or ""))
+        match = LINK.match(href)
+        if not match or (match["stem"] and not match["kind"]):
+            if not re.match(r"^(https?|mailto):", href):
+                self.warn(f"the link {href!r} is neither a page of the course nor a full address")
+            super().render_link_url(token)
+            return
+        reference = nodes.reference("", "", internal=True, refuri=self.page_address(match))
+        with self.current_node_context(reference, append=True):
+            self.render_children(token)
+
+    def page_address(self, match: re.Match) -> str:
+        """The relative address of a page; whether it leads anywhere is checked when all pages are read."""
+        here = self.environment.docname
+        kind, stem, anchor = match["kind"] or "ipynb", match["stem"], match["anchor"]
+        target = f"{here.rpartition('/')[0]}/{stem}".lstrip("/") if stem else here
+        self.links.append((self.cell, match.string, target, kind, anchor))
+        builder = self.environment.app.builder
+        address = relative_uri(builder.get_target_uri(here), builder.get_target_uri(target)) if stem else ""
+        return address + (f"#{anchor}" if anchor else "") or builder.get_target_uri(target).rpartition("/")[2]
+
+
+def check_links(app: Sphinx, environment) -> None:
+    """Warn of links that lead nowhere, in every page: one that did not change may point to what went."""
+    for docname, metadata in environment.metadata.items():
+        for cell, href, target, kind, anchor in metadata.get("links", []):
+            source = Path(app.srcdir) / f"{target}.{kind}"
+            if target not in environment.found_docs or not source.exists():
+                fault = "leads to a page that does not exist"
+            elif anchor and anchor not in anchors(source):
+                fault = f"leads to no cell of {source.name}"
+            else:
+                continue
+            logger.warning("%s.ipynb, cell %s: the link %r %s", docname, cell, href, fault, location=docname)
+
+
+@cache
+def anchors(source: Path) -> set[str]:
+    """Cell ids of a notebook; explicit anchors of a Markdown page."""
+    text = source.read_text(encoding="utf-8")
+    if source.suffix == ".ipynb":
+        return {cell["id"] for cell in parsed_notebook(text).cells}
+    return set(re.findall(r'<a id="([^"]+)">', text)) | set(
+        re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE)
+    )
+
+
+def shorten(text: str) -> str:
+    """A description that search engines show whole, cut between words or after a full stop."""
+    text = " ".join(text.split())
+    if len(text) <= DESCRIPTION_LENGTH:
+        return text
+    cut = text[:DESCRIPTION_LENGTH]
+    end = max(cut.rfind(mark) for mark in (". ", "。", "! ", "? "))
+    return (
+        cut[: end + 1].strip()
+        if end > DESCRIPTION_LENGTH // 2
+        else cut.rpartition(" ")[0].rstrip(",;:") + " …"
+    )
+
+
+def setup(app: Sphinx) -> None:
+    """Check links once all pages are read."""
+    app.connect("env-updated", check_links)

@@ -1,0 +1,81 @@
+"""The HTML of a page's content: valid, labelled in the reader's language, scrolling inside itself."""
+
+import re
+from html import escape
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
+
+from .edition import words
+
+HAN = re.compile("[\u4e00-\u9fff]")
+
+
+class Box(nodes.General, nodes.Element):
+    """Blocks that belong together; `tag` is the element that holds them."""
+
+
+class CourseTranslator(HTML5Translator):
+    """Sphinx's writer with the course's figures, callouts, tables and permalinks."""
+
+    def word(self, key: str) -> str:
+        """A word of the interface, ready for an attribute."""
+        return escape(words(self.config)[key])
+
+    def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
+        """A link to a heading, labelled in the reader's language instead of Sphinx's."""
+        if node["ids"]:
+            label = self.word("permalink")
+            self.body.append(
+                f'<a class="headerlink" href="#{node["ids"][0]}" aria-label="{label}" title="{label}">#</a>'
+            )
+
+    def visit_Box(self, node: Box) -> None:
+        """Open a cell, a figure, a caption, a note or a passage in another language."""
+        attributes = {
+            "role": node.get("role", ""),
+            "class": " ".join(node["classes"]),
+            "id": " ".join(node["ids"]),
+            "lang": node.get("lang", ""),
+        }
+        written = "".join(f' {name}="{value}"' for name, value in attributes.items() if value)
+        self.body.append(f"<{node.get('tag', 'div')}{written}>")
+
+    def depart_Box(self, node: Box) -> None:
+        """Close it."""
+        tag = node.get("tag", "div")
+        self.body.append(f"</{tag}>" if tag == "span" else f"</{tag}>\n")
+
+    def visit_emphasis(self, node: nodes.Element) -> None:
+        """Chinese is stressed by dots, not by slanted characters: the style sheet has to tell them apart."""
+        self.body.append('<em class="han">' if HAN.search(node.astext()) else "<em>")
+
+    def visit_table(self, node: nodes.Element) -> None:
+        """A table scrolls inside itself."""
+        label = self.word("table")
+        self.body.append(f'<div class="wide" role="group" aria-label="{label}">')
+        super().visit_table(node)
+
+    def visit_entry(self, node: nodes.Element) -> None:
+        """A table's cell. A head without words is no heading: an empty corner, or a formula alone."""
+        texts = [text for text in node.findall(nodes.Text) if not isinstance(text.parent, nodes.math)]
+        head = isinstance(node.parent.parent, nodes.thead) and any(text.strip() for text in texts)
+        classes = " ".join(name for name in node["classes"] if name.startswith("text-"))
+        written = f' class="{classes}"' if classes else ""
+        self.body.append(f'<th scope="col"{written}>' if head else f"<td{written}>")
+        self.context.append("</th>" if head else "</td>")
+
+    def depart_entry(self, node: nodes.Element) -> None:
+        """Close it."""
+        self.body.append(self.context.pop())
+
+    def depart_table(self, node: nodes.Element) -> None:
+        """Close table and box."""
+        super().depart_table(node)
+        self.body.append("</div>\n")
+
+
+def setup(app: Sphinx) -> None:
+    """Register the writer for every HTML build."""
+    app.set_translator("html", CourseTranslator)

