@@ -7,9 +7,9 @@ import re
 
 import pytest
 import torch
-from references import EagerAttention, MultiHeadedAttention
 from torch import nn
 
+from benchmarks.references import AnnotatedAttention, EagerAttention
 from mha_course import checks
 from mha_course.attention import (
     AdditiveAttention,
@@ -301,9 +301,9 @@ REFUSED = [
     (lambda: to_d2l(MultiHeadAttention(12, 3), eager(7, 12, 12)), ValueError, "module must have W_k.weight of shape (12, 12), got (12, 7)"),
     (lambda: from_annotated(nn.Linear(2, 2)), TypeError, "module must have h, dropout and four linears, got Linear"),
     (lambda: to_annotated(MultiHeadAttention(12, 3), nn.Linear(2, 2)), TypeError, "module must have h, dropout and four linears, got Linear"),
-    (lambda: to_annotated(MultiHeadAttention(12, 3), MultiHeadedAttention(3, 12)), ValueError, "module must have the same layers and biases"),
-    (lambda: to_annotated(MultiHeadAttention(12, 3, bias=True, key_size=7), MultiHeadedAttention(3, 12)), ValueError, "attention must have key_size 12 for the Annotated Transformer's class, got 7"),
-    (lambda: to_annotated(MultiHeadAttention(12, 3, bias=True), MultiHeadedAttention(4, 12)), ValueError, "module must have h = 3 heads, got 4"),
+    (lambda: to_annotated(MultiHeadAttention(12, 3), AnnotatedAttention(3, 12)), ValueError, "module must have the same layers and biases"),
+    (lambda: to_annotated(MultiHeadAttention(12, 3, bias=True, key_size=7), AnnotatedAttention(3, 12)), ValueError, "attention must have key_size 12 for the Annotated Transformer's class, got 7"),
+    (lambda: to_annotated(MultiHeadAttention(12, 3, bias=True), AnnotatedAttention(4, 12)), ValueError, "module must have h = 3 heads, got 4"),
     # plot
     (lambda: show_heatmaps([[1.0]]), TypeError, "matrices must be a tensor, got list"),
     (lambda: show_heatmaps(torch.ones(3)), ValueError, "matrices must have 2 or 3 or 4 axes, none of size 0, got (3,)"),

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from references import EagerAttention, MultiHeadedAttention, import_d2l
 from tolerance import assert_close
 from torch import nn
 
+from benchmarks.references import AnnotatedAttention, EagerAttention, d2l
 from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
 from mha_course.convert import from_annotated, from_d2l, from_torch, to_annotated, to_d2l, to_torch
 from mha_course.masking import length_mask
@@ -105,7 +105,6 @@ def test_type_and_mode_are_carried_over(dtype, training):
 @pytest.mark.parametrize("sizes", ODD_SIZES)
 @pytest.mark.parametrize("bias", [False, True])
 def test_d2l_1_0_multi_head_in_both_directions(sizes, bias):
-    d2l = import_d2l()
     given = inputs(sizes)
     theirs = d2l.MultiHeadAttention(HIDDENS, HEADS, 0.25, bias=bias)
     theirs(*(X.float() for X in given), LENS)  # lazy layers take their sizes
@@ -141,7 +140,6 @@ def test_d2l_0_17_multi_head_in_both_directions(bias):
 
 
 def test_d2l_single_head_classes_in_both_directions():
-    d2l = import_d2l()
     queries, keys, values = inputs((4, 7, 5))
     theirs = d2l.AdditiveAttention(8, 0.25)
     theirs(queries.float(), keys.float(), values.float(), LENS)
@@ -164,12 +162,12 @@ def test_d2l_single_head_classes_in_both_directions():
 def test_annotated_transformer_in_both_directions():
     given = inputs(SIZES[0])
     mask = length_mask(LENS, 5)[:, None]
-    theirs = randomised(MultiHeadedAttention(HEADS, HIDDENS, 0.25))
+    theirs = randomised(AnnotatedAttention(HEADS, HIDDENS, 0.25))
     attention = from_annotated(theirs)
     assert_close(attention(*given, LENS), theirs(*given, mask))
     assert attention.dropout.p == 0.25
     attention = ours(SIZES[0], bias=True)
-    target = to_annotated(attention, MultiHeadedAttention(HEADS, HIDDENS, 0.5))
+    target = to_annotated(attention, AnnotatedAttention(HEADS, HIDDENS, 0.5))
     assert_close(target(*given, mask), attention(*given, LENS))
     assert target.dropout.p == 0.25
     assert_same_weights(from_annotated(target), attention)

@@ -6,8 +6,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from references import import_d2l
 
+from benchmarks.references import d2l
 from mha_course.metrics import alignment_accuracy, bleu, exact_match
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=8)
@@ -28,7 +28,6 @@ def test_bleu_counts_a_repeated_word_as_often_as_the_reference_has_it():
 
 
 def test_bleu_of_d2l_on_sentences_that_both_accept():
-    d2l = import_d2l()
     sentences = ["va !", "j'ai perdu .", "il est calme .", "je suis chez moi .", "il est calme calme ."]
     for prediction in sentences:
         for reference in sentences:
