@@ -1,5 +1,7 @@
 """Weights carried over give the same numbers, in every direction."""
 
+from functools import partial
+
 import pytest
 import torch
 from tolerance import assert_close
@@ -82,15 +84,29 @@ def test_from_torch(sizes, bias, batch_first):
     assert not attention.training
 
 
-def test_random_numbers_are_not_shared_memory():
-    attention = ours(SIZES[0], bias=True)
-    for converted in (to_torch(attention), from_torch(to_torch(attention))):
-        before = {name: weight.clone() for name, weight in converted.state_dict().items()}
-        with torch.no_grad():
-            for parameter in attention.parameters():
-                parameter.add_(1)
-        for name, weight in converted.state_dict().items():
-            assert torch.equal(weight, before[name])
+def convertible():
+    """Each way to convert, with what is converted."""
+    sizes, ways = SIZES[0], []
+    theirs = nn.MultiheadAttention(HIDDENS, HEADS)
+    ways += [(to_torch, ours(sizes, True)), (from_torch, theirs)]
+    ways += [(from_d2l, EagerAttention(*sizes, HIDDENS, HEADS, 0.25))]
+    ways += [(partial(to_d2l, module=EagerAttention(*sizes, HIDDENS, HEADS, 0.5)), ours(sizes, False))]
+    ways += [(from_annotated, AnnotatedAttention(HEADS, HIDDENS, 0.25))]
+    ways += [(partial(to_annotated, module=AnnotatedAttention(HEADS, HIDDENS)), ours(sizes, True))]
+    return ways
+
+
+@pytest.mark.parametrize(("convert", "given"), convertible())
+@pytest.mark.parametrize("training", [False, True])
+def test_nothing_is_shared_and_the_mode_is_carried_over(convert, given, training):
+    converted = convert(given.train(training))
+    assert converted.training == training
+    before = {name: weight.clone() for name, weight in converted.state_dict().items()}
+    with torch.no_grad():
+        for parameter in given.parameters():
+            parameter.add_(1)
+    for name, weight in converted.state_dict().items():
+        assert torch.equal(weight, before[name]), name
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
