@@ -2,7 +2,9 @@
 
 What is converted has the same numbers, dropout, type, device and mode (training or evaluation), and shares no
 memory with what it came from. The inputs stay as each class takes them: `nn.MultiheadAttention` with
-``batch_first=False`` wants the steps first, and its masks are True where a query may NOT attend.
+``batch_first=False`` wants the steps first, and its masks are True where a query may NOT attend. What has no
+counterpart raises a TypeError or a ValueError that says so: ``add_bias_kv``, ``add_zero_attn``, sizes, heads
+or biases that differ, pruned heads, lazy layers that have not met a batch, other classes.
 """
 
 from typing import Any, TypeVar
@@ -11,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
-from mha_course.checks import check_module, check_type
+from mha_course.checks import check_type
 
 __all__ = ("from_annotated", "from_d2l", "from_torch", "to_annotated", "to_d2l", "to_torch")
 
@@ -32,11 +34,6 @@ def from_torch(module: nn.MultiheadAttention) -> MultiHeadAttention:
     Returns
     -------
     MultiHeadAttention
-
-    Raises
-    ------
-    TypeError, ValueError
-        Another class; ``add_bias_kv`` or ``add_zero_attn``, which have no counterpart here.
     """
     check_type("module", module, nn.MultiheadAttention, "nn.MultiheadAttention")
     if module.bias_k is not None or module.add_zero_attn:
@@ -58,10 +55,12 @@ def to_torch(attention: MultiHeadAttention) -> nn.MultiheadAttention:
     -------
     nn.MultiheadAttention
 
-    Raises
-    ------
-    TypeError, ValueError
-        Another class; queries of another size than the output; pruned heads.
+    Examples
+    --------
+    >>> ours, X = MultiHeadAttention(12, 3, bias=True), torch.randn(2, 4, 12)
+    >>> theirs = to_torch(ours)
+    >>> torch.allclose(theirs(X, X, X)[0], ours(X, X, X), atol=1e-6)
+    True
     """
     check_ours(attention)
     check_square("nn.MultiheadAttention", ["query_size"], attention)
@@ -86,13 +85,8 @@ def from_d2l(module: nn.Module) -> Attention:
     Returns
     -------
     The class of the same name here
-
-    Raises
-    ------
-    TypeError, ValueError
-        Another class; lazy layers that have not met a batch yet.
     """
-    check_module("module", module)
+    check_type("module", module, nn.Module, "a PyTorch module")
     if any(isinstance(parameter, nn.parameter.UninitializedParameter) for parameter in module.parameters()):
         raise ValueError("module must have met a batch: its lazy layers have no weights yet")
     layers: Any = module
@@ -124,14 +118,9 @@ def to_d2l(attention: Attention, module: nn.Module) -> nn.Module:
     Returns
     -------
     module : nn.Module, the one given
-
-    Raises
-    ------
-    TypeError, ValueError
-        Another class; another number of heads, sizes or biases.
     """
     check_ours(attention, (MultiHeadAttention, AdditiveAttention, DotProductAttention))
-    check_module("module", module)
+    check_type("module", module, nn.Module, "a PyTorch module")
     heads = getattr(attention, "num_heads", None)
     if heads != getattr(module, "num_heads", None):
         raise ValueError(f"module must have num_heads {heads}, got {getattr(module, 'num_heads', None)}")
@@ -153,11 +142,6 @@ def from_annotated(module: nn.Module) -> MultiHeadAttention:
     Returns
     -------
     MultiHeadAttention
-
-    Raises
-    ------
-    TypeError, ValueError
-        Another class, or sizes that do not fit each other.
     """
     weights = annotated_layers(module).state_dict()
     layers: Any = module
@@ -179,11 +163,6 @@ def to_annotated(attention: MultiHeadAttention, module: nn.Module) -> nn.Module:
     Returns
     -------
     module : nn.Module, the one given
-
-    Raises
-    ------
-    TypeError, ValueError
-        Another class; another number of heads, sizes or biases; inputs of another size than the output.
     """
     check_ours(attention)
     layers = annotated_layers(module)

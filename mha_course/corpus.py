@@ -1,23 +1,29 @@
 """The course's parallel corpus with gold word alignments, vocabularies and batches.
 
-The corpus lies in the package, so nothing is downloaded. Its card is ``mha_course/data/README.md``.
+The corpus lies in the package, so nothing is downloaded. Its card is ``mha_course/data/README.md``. A wrong
+argument raises a TypeError or a ValueError that names it.
 """
 
+import codecs
 import csv
 import operator
 import random
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import islice
+from pathlib import Path
 from typing import NamedTuple, overload
 
 import torch
 from torch import Tensor
 
-from mha_course.checks import check_choice, check_integer, check_size
+from mha_course.checks import check_choice, check_integer, check_sizes
 
-__all__ = ("Batch", "Pair", "Vocabulary", "batches", "join_tokens", "load_corpus")
+__all__ = ("Batch", "Pair", "Vocabulary", "batches", "join_tokens", "load_corpus", "read_pairs")
 
 TARGETS = ("fr", "tr", "vi", "zh")
 SPLITS = ("train", "dev", "test", "phrases")
@@ -84,17 +90,18 @@ class Vocabulary:
     special : tuple of str
         These four tokens.
 
-    Raises
-    ------
-    TypeError, ValueError
-        A string where a list of tokens is expected, or `min_freq` below 0.
+    Examples
+    --------
+    >>> vocabulary = Vocabulary([["a", "rose", "is", "a", "rose"]], min_freq=2)
+    >>> vocabulary[["a", "rose", "is"]], vocabulary.to_tokens([4, 5])
+    ([4, 5, 3], ['a', 'rose'])
     """
 
     pad, bos, eos, unk = range(4)
     special = ("<pad>", "<bos>", "<eos>", "<unk>")
 
     def __init__(self, token_lists: Iterable[Sequence[str]], min_freq: int = 1) -> None:
-        check_size("min_freq", min_freq, least=0)
+        check_sizes(min_freq=min_freq, least=0)
         counts: Counter[str] = Counter()
         for tokens in token_lists:
             if isinstance(tokens, str):
@@ -127,21 +134,7 @@ class Vocabulary:
         return [self._ids.get(token, self.unk) for token in tokens]
 
     def to_tokens(self, ids: Iterable[int] | Tensor) -> list[str]:
-        """Return the tokens that have these ids.
-
-        Parameters
-        ----------
-        ids : iterable of int, or Tensor of integers, shape (n,)
-
-        Returns
-        -------
-        list of str
-
-        Raises
-        ------
-        TypeError, ValueError
-            Ids that are no integers, are negative, or are not below the size of the vocabulary.
-        """
+        """Return the tokens that have these ids; a 1-D tensor of ids will do."""
         try:
             numbers = [operator.index(i) for i in ids]
         except TypeError as error:
@@ -177,10 +170,11 @@ def load_corpus(target: str = "fr", split: str = "train") -> list[Pair]:
     -------
     list of Pair
 
-    Raises
-    ------
-    ValueError
-        Unknown language or split.
+    Examples
+    --------
+    >>> pair = load_corpus("fr", "phrases")[0]
+    >>> pair.source, pair.target, pair.alignment
+    (('go', '.'), ('va', '!'), ((0,), (1,)))
     """
     check_choice("target", target, TARGETS)
     check_choice("split", split, SPLITS)
@@ -209,15 +203,65 @@ def join_tokens(tokens: Sequence[str], language: str) -> str:
     -------
     str
 
-    Raises
-    ------
-    ValueError
-        Unknown language.
+    Examples
+    --------
+    >>> join_tokens(["j'", "ai", "perdu", "."], "fr")
+    "j'ai perdu."
     """
     check_choice("language", language, ("en", *TARGETS))
     text = ("" if language == "zh" else " ").join(tokens)
     text = text.replace(" +", "").replace("' ", "'").replace(" .", ".").replace(" ,", ",")
     return text if language == "fr" else text.replace(" ?", "?").replace(" !", "!")
+
+
+def read_pairs(
+    path: str | Path, source: str = "en", target: str = "fr", *, max_pairs: int | None = None
+) -> list[Pair]:
+    """Sentence pairs of the reader's own, such as those of tatoeba.org: a tab-separated text file in UTF-8.
+
+    Sentences are put into lower case and Unicode's composed form (NFC), and ``, . ! ?`` become tokens of
+    their own. The pairs have their line numbers as ids and no alignment. Blank lines are skipped.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file with two or three columns: source, target, and what is not used.
+    source, target : str
+        Codes of the languages; ``"tr"`` has lower-case letters of its own for I and İ.
+    max_pairs : int, optional
+        Read only so many, from the beginning.
+
+    Returns
+    -------
+    list of Pair
+    """
+    check_sizes(max_pairs=max_pairs, least=0)
+    lines = enumerate(Path(path).read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
+    filled = ((number, line) for number, line in lines if line.strip())
+    return [_pair(path, number, line, (source, target)) for number, line in islice(filled, max_pairs)]
+
+
+def _pair(path: str | Path, number: int, line: bytes, languages: tuple[str, str]) -> Pair:
+    place = f"{path}, line {number}"
+    try:
+        columns = line.decode("utf-8").split("\t")
+    except UnicodeDecodeError:
+        raise ValueError(f"{place}: not UTF-8") from None
+    if b"\0" in line:
+        raise ValueError(f"{place}: not text, since it holds a NUL character")
+    if len(columns) not in (2, 3):
+        raise ValueError(f"{place}: expected 2 or 3 columns, got {len(columns)}")
+    source, target = map(_tokens, columns, languages)
+    if not source or not target:
+        raise ValueError(f"{place}: column {2 if source else 1} is empty")
+    return Pair(str(number), "", source, target, ())
+
+
+def _tokens(sentence: str, language: str) -> tuple[str, ...]:
+    text = unicodedata.normalize("NFC", sentence)
+    if language == "tr":
+        text = text.replace("I", "ı").replace("İ", "i")
+    return tuple(re.sub(r"([,.!?])", r" \1 ", text.lower()).split())
 
 
 def _padded(token_lists: Sequence[Sequence[str]], vocabulary: Vocabulary) -> tuple[Tensor, Tensor]:
@@ -247,13 +291,8 @@ def batches(
     Returns
     -------
     list of Batch
-
-    Raises
-    ------
-    TypeError, ValueError
-        `batch_size` or `seed` that is no integer, or `batch_size` below 1.
     """
-    check_size("batch_size", batch_size)
+    check_sizes(batch_size=batch_size)
     return [
         Batch(
             *_padded([pair.source for pair in chunk], source_vocabulary),

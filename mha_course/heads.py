@@ -1,4 +1,9 @@
-"""How much each attention head matters, and models without the heads that do not."""
+"""How much each attention head matters, and models without the heads that do not.
+
+A wrong argument raises a TypeError or a ValueError that names it: a model without multi-head attention, heads
+that it does not have, no batch, a score that is no number, a loss that is no scalar or does not depend on the
+heads.
+"""
 
 import copy
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +17,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from mha_course.attention import MultiHeadAttention
-from mha_course.checks import check_module, check_number
+from mha_course.checks import check_number, check_type
 
 __all__ = (
     "Head", "all_heads", "attentions", "count_flops", "count_parameters", "gated_heads",
@@ -42,22 +47,8 @@ Importance = dict[Head, float]
 
 
 def attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
-    """Return every `MultiHeadAttention` in a model by its name.
-
-    Parameters
-    ----------
-    model : nn.Module
-
-    Returns
-    -------
-    dict of str to MultiHeadAttention
-
-    Raises
-    ------
-    TypeError, ValueError
-        No PyTorch module, or one without multi-head attention.
-    """
-    check_module("model", model)
+    """Return every `MultiHeadAttention` in a model by its name, as in ``named_modules``."""
+    check_type("model", model, nn.Module, "a PyTorch module")
     named = {name: module for name, module in model.named_modules() if isinstance(module, MultiHeadAttention)}
     if not named:
         raise ValueError(f"model must have a MultiHeadAttention, got {type(model).__name__} without one")
@@ -65,21 +56,7 @@ def attentions(model: nn.Module) -> dict[str, MultiHeadAttention]:
 
 
 def all_heads(model: nn.Module) -> list[Head]:
-    """Return every head of a model, in the order of its modules.
-
-    Parameters
-    ----------
-    model : nn.Module
-
-    Returns
-    -------
-    list of Head
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `attentions`.
-    """
+    """Return every head of a model, in the order of its modules."""
     return [Head(name, i) for name, module in attentions(model).items() for i in range(module.num_heads)]
 
 
@@ -95,11 +72,6 @@ def gated_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     ------
     dict of str to Tensor, shape (heads,)
         The gates of each attention module by its name, all 1, with gradients. Writing into them counts.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `attentions`.
 
     References
     ----------
@@ -134,11 +106,6 @@ def masked_heads(model: Model, heads: Iterable[Head]) -> Iterator[Model]:
     ------
     model : nn.Module, the one given
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in `attentions`, or heads that the model does not have.
-
     References
     ----------
     Michel et al. (2019), section 2.3.
@@ -163,11 +130,6 @@ def watched_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     ------
     dict of str to Tensor, shape (batch, heads, queries, keys)
         The detached weights of its last call, for each attention module that was called, by its name.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `attentions`.
     """
     weights: dict[str, Tensor] = {}
     watched = attentions(model)
@@ -181,11 +143,12 @@ def watched_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
 
 
 def _watch(
-    attend: Callable[..., Any], kept: dict[str, Tensor], name: str, *inputs: Any, need_weights: bool = False
-) -> Any:
-    output, weights = attend(*inputs[:4], need_weights=True)
+    attend: Callable[..., Any], kept: dict[str, Tensor], name: str,
+    queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    output, weights = attend(queries, keys, values, allowed, need_weights=True)
     kept[name] = weights.detach()
-    return (output, weights) if need_weights or inputs[4:] == (True,) else output
+    return output, weights if need_weights else None
 
 
 def leave_one_out(model: nn.Module, score: Callable[[], float], without: Iterable[Head] = ()) -> Importance:
@@ -203,11 +166,6 @@ def leave_one_out(model: nn.Module, score: Callable[[], float], without: Iterabl
     -------
     dict of Head to float
         Score with the head minus score without it, in the score's unit.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `masked_heads`, or a score that is no number.
 
     References
     ----------
@@ -242,11 +200,6 @@ def gradient_importance(model: nn.Module, loss: Callable[[T], Tensor], batches: 
     -------
     dict of Head to float
         The mean over the batches of :math:`|\partial\,\text{loss} / \partial\,\text{gate}|`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `attentions`; a loss that is no scalar Tensor or does not depend on the heads; no batch.
 
     References
     ----------
@@ -284,10 +237,12 @@ def prune_heads(model: Model, heads: Iterable[Head]) -> Model:
     nn.Module
         The copy, of the same class.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in `masked_heads`, or all heads of a module.
+    Examples
+    --------
+    >>> whole = MultiHeadAttention(num_hiddens=12, num_heads=3)
+    >>> half = prune_heads(whole, [Head("", 0), Head("", 2)])
+    >>> count_parameters(whole), count_parameters(half)
+    (576, 192)
     """
     numbers = by_module(model, heads)
     pruned = copy.deepcopy(model)
@@ -328,16 +283,7 @@ def by_module(model: nn.Module, heads: Iterable[Head]) -> dict[str, list[int]]:
 
 
 def count_parameters(model: nn.Module) -> int:
-    """Return how many numbers a model learns.
-
-    Parameters
-    ----------
-    model : nn.Module
-
-    Returns
-    -------
-    int
-    """
+    """Return how many numbers a model learns."""
     return sum(parameter.numel() for parameter in model.parameters())
 
 

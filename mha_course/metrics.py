@@ -1,4 +1,7 @@
-"""How good are translations, and do the attention weights peak where they should?"""
+"""How good are translations, and do the attention weights peak where they should?
+
+A wrong argument raises a TypeError or a ValueError that names it.
+"""
 
 import math
 from collections import Counter
@@ -7,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from mha_course.checks import check_counts, check_size, check_tensor, check_type
+from mha_course.checks import check_sizes, check_tensor, check_type
 
 __all__ = ("alignment_accuracy", "bleu", "exact_match", "ruler_weights")
 
@@ -45,16 +48,16 @@ def bleu(prediction: Tokens, reference: Tokens, k: int = 2) -> float:
     float
         From 0 to 1.
 
-    Raises
-    ------
-    TypeError, ValueError
-        Neither strings nor sequences, an empty reference, or `k` below 1.
-
     References
     ----------
     Papineni et al. (2002); the weights 1/2ⁿ are those of D2L, where Papineni has 1/k.
+
+    Examples
+    --------
+    >>> bleu("il est calme .", "il est calme ."), round(bleu("il est grand .", "il est calme ."), 3)
+    (1.0, 0.658)
     """
-    check_size("k", k)
+    check_sizes(k=k)
     predicted, expected = tokens_of(prediction, "prediction"), tokens_of(reference, "reference")
     if not expected:
         raise ValueError("reference must hold at least one token, got none")
@@ -80,10 +83,10 @@ def exact_match(predictions: Sequence[Tokens], references: Sequence[Tokens]) -> 
     float
         From 0 to 1.
 
-    Raises
-    ------
-    TypeError, ValueError
-        A string in place of several sentences, no sentence, or not as many predictions as references.
+    Examples
+    --------
+    >>> exact_match(["va !", "il est grand ."], ["va !", "il est calme ."])
+    0.5
     """
     check_pairs("predictions", predictions, "references", references)
     matches = (tokens_of(p) == tokens_of(r) for p, r in zip(predictions, references, strict=True))
@@ -107,15 +110,16 @@ def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[
     float
         From 0 to 1.
 
-    Raises
-    ------
-    TypeError, ValueError
-        Weights that are no numbers or do not fit the alignments, or no gold position at all.
+    Examples
+    --------
+    >>> from torch import tensor
+    >>> alignment_accuracy([tensor([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])], [[[0], [1]]])
+    0.5
     """
     check_pairs("weights", weights, "alignments", alignments)
     hits = []
     for index, (matrix, alignment) in enumerate(zip(weights, alignments, strict=True)):
-        check_tensor(f"weights[{index}]", matrix, ("steps", "source positions"))
+        check_tensor(f"weights[{index}]", matrix, steps=None, positions=None)
         if matrix.isnan().any():
             raise ValueError(f"weights[{index}] must be numbers, got NaN")
         check_alignment(f"alignments[{index}]", alignment, *matrix.shape)
@@ -143,12 +147,13 @@ def ruler_weights(steps: int, positions: int) -> Tensor:
     Tensor, shape (steps, positions)
         Row t is 1 at t (positions - 1) / (steps - 1), rounded, a half to the even neighbour, and 0 elsewhere.
 
-    Raises
-    ------
-    TypeError, ValueError
-        Numbers that are no integers, or below 1.
+    Examples
+    --------
+    >>> ruler_weights(2, 3)
+    tensor([[1., 0., 0.],
+            [0., 0., 1.]])
     """
-    check_counts(steps=steps, positions=positions)
+    check_sizes(steps=steps, positions=positions)
     peaks = [round(step * (positions - 1) / max(1, steps - 1)) for step in range(steps)]
     return torch.eye(positions)[peaks]
 

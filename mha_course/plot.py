@@ -2,7 +2,8 @@
 
 Every function that draws returns its Axes. Figures are white and at most 5.5 inches wide: a phone shows that
 at nine tenths, so that letters of 10 points stay legible. `QUERY`, `KEY`, `VALUE` and `OUTPUT` are the
-course's colours of the four.
+course's colours of the four. A wrong argument raises a TypeError or a ValueError that names it, and draws
+nothing.
 """
 
 from collections.abc import Sequence
@@ -56,11 +57,6 @@ def diagram(name: str) -> Diagram:
     -------
     Diagram
         What a notebook shows as a picture; its attribute `svg` is the source.
-
-    Raises
-    ------
-    ValueError
-        There is no drawing of that name; the message lists those there are.
     """
     folder = resources.files("mha_course").joinpath("data", "diagrams")
     names = sorted(file.name.removesuffix(".svg") for file in folder.iterdir() if file.name.endswith(".svg"))
@@ -89,11 +85,6 @@ def show_heatmaps(
     Returns
     -------
     numpy.ndarray of Axes, shape (rows, columns)
-
-    Raises
-    ------
-    TypeError, ValueError
-        Matrices of another type or shape, empty or not finite, or not as many titles as columns.
     """
     grid = check_matrices("matrices", matrices, (2, 3, 4))
     grid = grid.reshape((1,) * (4 - grid.dim()) + tuple(grid.shape))  # (rows, columns, queries, keys)
@@ -130,11 +121,6 @@ def show_heads(
     Returns
     -------
     numpy.ndarray of Axes, shape (heads,)
-
-    Raises
-    ------
-    TypeError, ValueError
-        Weights of another type or shape, empty or not finite, or not as many labels as places.
     """
     weights = check_matrices("weights", weights, (3,))
     heads, rows, columns = weights.shape
@@ -178,11 +164,6 @@ def show_alignment(
     Returns
     -------
     Axes
-
-    Raises
-    ------
-    TypeError, ValueError
-        Weights of another type or shape, empty or not finite; tokens or an alignment that do not fit them.
     """
     weights = check_matrices("weights", weights, (2,))
     rows, columns = weights.shape

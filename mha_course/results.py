@@ -19,11 +19,6 @@ def stored_results(name: str) -> list[dict[str, str | float]]:
     list of dict
         One dictionary a row, by the names of the columns. What reads as a number is one.
 
-    Raises
-    ------
-    ValueError
-        There is no such table.
-
     Examples
     --------
     >>> stored_results("ablation")[0]["direction"]
@@ -32,7 +27,8 @@ def stored_results(name: str) -> list[dict[str, str | float]]:
     folder = resources.files("mha_course.data")
     table = folder / f"{name}.tsv"
     if not table.is_file():
-        known = sorted(file.name.removesuffix(".tsv") for file in folder.iterdir() if file.name.endswith(".tsv"))
+        tables = (file.name for file in folder.iterdir() if file.name.endswith(".tsv"))
+        known = sorted(name.removesuffix(".tsv") for name in tables)
         raise ValueError(f"name must be one of {', '.join(known)}, got {name!r}")
     with table.open(encoding="utf-8") as file:
         return [

@@ -1,24 +1,36 @@
 """Encoder and decoder networks: one context vector, or attention over the encoder's outputs.
 
-Tensors are batch first. A hidden state is what PyTorch's recurrent layers take and give: a tensor
-(num_layers, batch, num_hiddens) for a GRU, a pair of such tensors for an LSTM.
+Tensors are batch first. Token ids are integers (batch, steps); `source_valid_lens`, integers (batch,), count
+the tokens in each row of the source, and the rest is padding. A hidden state is what PyTorch's recurrent
+layers take and give: a tensor (num_layers, batch, num_hiddens) for a GRU, a pair of such tensors for an LSTM.
+A wrong argument raises a TypeError or a ValueError that names it; that states and layers differ in size is
+said by PyTorch.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from mha_course.attention import AdditiveAttention, DotProductAttention
-from mha_course.checks import check_choice, check_flag, check_lens, check_sizes, check_tokens, check_type
+from mha_course.attention import AdditiveAttention, Attention
+from mha_course.checks import (
+    check_choice,
+    check_divisible,
+    check_dropout,
+    check_enc_outputs,
+    check_flag,
+    check_lens,
+    check_sizes,
+    check_tokens,
+)  # fmt: skip
 from mha_course.masking import attention_mask, clean_padding
 
 __all__ = (
-    "AttentionDecoder", "Decoder", "Encoder", "EncoderDecoder", "Seq2SeqAttentionDecoder", "Seq2SeqDecoder",
-    "Seq2SeqEncoder",
-)
+    "AttentionDecoder", "AttentionState", "Decoder", "Encoder", "EncoderDecoder", "Seq2SeqAttentionDecoder",
+    "Seq2SeqDecoder", "Seq2SeqEncoder", "Seq2SeqState",
+)  # fmt: skip
 
 HiddenState = Tensor | tuple[Tensor, Tensor]
 Recurrent = nn.GRU | nn.LSTM
@@ -30,19 +42,7 @@ class Encoder(nn.Module):
     """Interface: read a source sentence."""
 
     def forward(self, source: Tensor, source_valid_lens: Tensor | None = None) -> Any:
-        """Encode.
-
-        Parameters
-        ----------
-        source : Tensor of integers, shape (batch, steps)
-            Token ids.
-        source_valid_lens : Tensor of integers, shape (batch,), optional
-            Tokens in each row; the rest is padding.
-
-        Returns
-        -------
-        What the decoder's `init_state` expects
-        """
+        """Return what the decoder's `init_state` expects."""
         raise NotImplementedError
 
 
@@ -53,27 +53,15 @@ class Decoder(nn.Module):
     """
 
     def init_state(self, enc_outputs: Any, source_valid_lens: Tensor | None = None) -> Any:
-        """Return the state before the first step.
-
-        Parameters
-        ----------
-        enc_outputs : what the encoder's `forward` returns
-        source_valid_lens : Tensor of integers, shape (batch,), optional
-            Tokens in each row of the source.
-
-        Returns
-        -------
-        What `forward` takes as `state`
-        """
+        """Return the state before the first step, from what the encoder returned."""
         raise NotImplementedError
 
     def forward(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
-        """Read the next tokens.
+        """Read the next tokens, of which ``<bos>`` is the first of a sentence.
 
         Parameters
         ----------
         tokens : Tensor of integers, shape (batch, steps)
-            Ids of target tokens; ``<bos>`` is the first of a sentence.
         state : what `init_state` or the call before returned
 
         Returns
@@ -94,13 +82,10 @@ class AttentionDecoder(Decoder):
     def attention_weights(self) -> Tensor:
         """Detached weights of the last pass: Tensor, shape (batch, ..., target steps, source steps).
 
-        Raises
-        ------
-        RuntimeError
-            There was no forward pass yet.
+        A RuntimeError says that there are none: before the first pass, or where a training step kept none.
         """
         if self._attention_weights is None:
-            raise RuntimeError("attention_weights are known only after a forward pass")
+            raise RuntimeError("attention_weights are known only after a forward pass that keeps them")
         return self._attention_weights
 
 
@@ -111,17 +96,10 @@ class EncoderDecoder(nn.Module):
     ----------
     encoder : Encoder
     decoder : Decoder
-
-    Raises
-    ------
-    TypeError
-        One of them is no PyTorch module.
     """
 
     def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
         super().__init__()
-        check_type("encoder", encoder, nn.Module, "a PyTorch module")
-        check_type("decoder", decoder, nn.Module, "a PyTorch module")
         self.encoder = encoder
         self.decoder = decoder
 
@@ -132,10 +110,9 @@ class EncoderDecoder(nn.Module):
 
         Parameters
         ----------
-        source, source_valid_lens
-            As in `Encoder.forward`.
-        target : Tensor of integers, shape (batch, target steps)
-            The decoder's input, from ``<bos>`` on.
+        source, target : Tensor of integers, shapes (batch, source steps), (batch, target steps)
+            The target is the decoder's input, from ``<bos>`` on.
+        source_valid_lens : Tensor of integers, shape (batch,), optional
 
         Returns
         -------
@@ -150,36 +127,41 @@ class EncoderDecoder(nn.Module):
 class Seq2SeqEncoder(Encoder):
     """A recurrent encoder that never reads padding.
 
+    To leave the padding out, PyTorch wants the lengths on the CPU: on a GPU every padded batch waits for them
+    once.
+
     Parameters
     ----------
     vocab_size, embed_size, num_hiddens, num_layers : int
-        Sizes. The outputs have `num_hiddens` features whatever the direction: a bidirectional encoder
-        gives one half to each direction, so `num_hiddens` must be even.
+        The outputs have `num_hiddens` features whatever the direction: a bidirectional encoder gives one half
+        to each direction, so `num_hiddens` must be even.
     dropout : float
         Dropout of the embedding and between layers, from 0 to 1.
     bidirectional : bool
         Also read from the sentence's end to its start.
     cell : {"gru", "lstm"}
 
-    Raises
-    ------
-    TypeError, ValueError
-        Sizes below 1, an odd `num_hiddens` for two directions, a dropout that is no number from 0 to 1, or an
-        unknown cell.
-
     References
     ----------
     Cho et al. (2014); bidirectional: Bahdanau et al. (2015).
+
+    Examples
+    --------
+    >>> encoder = Seq2SeqEncoder(vocab_size=10, embed_size=8, num_hiddens=16, num_layers=2)
+    >>> outputs, hidden_state = encoder(torch.zeros(4, 7, dtype=torch.int64), torch.tensor([7, 5, 2, 0]))
+    >>> outputs.shape, hidden_state.shape
+    (torch.Size([4, 7, 16]), torch.Size([2, 4, 16]))
     """
 
     def __init__(
         self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0,
         *, bidirectional: bool = False, cell: str = "gru",
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
-        check_sizes(vocab_size, embed_size, num_hiddens, num_layers, dropout)
-        if bidirectional and num_hiddens % 2:
-            raise ValueError(f"num_hiddens must be even when bidirectional, got {num_hiddens}")
+        check_sizes(vocab_size=vocab_size, embed_size=embed_size)
+        check_sizes(num_hiddens=num_hiddens, num_layers=num_layers)
+        check_divisible("num_hiddens", num_hiddens, directions=2 if bidirectional else 1)
+        check_dropout(dropout)
         self.embedding = nn.Embedding(vocab_size, embed_size)
         self.dropout = nn.Dropout(dropout)
         width = num_hiddens // 2 if bidirectional else num_hiddens
@@ -190,8 +172,8 @@ class Seq2SeqEncoder(Encoder):
 
         Parameters
         ----------
-        source, source_valid_lens
-            As in `Encoder.forward`.
+        source : Tensor of integers, shape (batch, steps)
+        source_valid_lens : Tensor of integers, shape (batch,), optional
 
         Returns
         -------
@@ -199,12 +181,6 @@ class Seq2SeqEncoder(Encoder):
             0 after each valid length.
         hidden_state : Tensor, shape (num_layers, batch, num_hiddens), or a pair of them for an LSTM
             After the last valid token.
-
-        Raises
-        ------
-        TypeError, ValueError
-            Tokens or lengths of another type or shape, ids that the vocabulary does not have, or lengths
-            above the number of steps.
         """
         check_tokens("source", source, self.embedding.num_embeddings)
         embedded = self.dropout(self.embedding(source))  # (batch, steps, embed_size)
@@ -213,6 +189,20 @@ class Seq2SeqEncoder(Encoder):
         if self.rnn.bidirectional:
             hidden_state = join_directions(hidden_state)  # (num_layers, batch, num_hiddens)
         return outputs, hidden_state
+
+
+class Seq2SeqState(NamedTuple):
+    """What a decoder without attention knows.
+
+    Attributes
+    ----------
+    context : Tensor, shape (batch, num_hiddens)
+        The encoder's last hidden state, of the last layer.
+    hidden_state : Tensor, shape (num_layers, batch, num_hiddens), or a pair of them for an LSTM
+    """
+
+    context: Tensor
+    hidden_state: HiddenState
 
 
 class Seq2SeqDecoder(Decoder):
@@ -225,11 +215,6 @@ class Seq2SeqDecoder(Decoder):
     vocab_size, embed_size, num_hiddens, num_layers, dropout, cell
         As in `Seq2SeqEncoder`; `num_hiddens`, `num_layers` and `cell` must be the same there.
 
-    Raises
-    ------
-    TypeError, ValueError
-        Sizes below 1, a dropout that is no number from 0 to 1, or an unknown cell.
-
     References
     ----------
     Cho et al. (2014).
@@ -238,9 +223,11 @@ class Seq2SeqDecoder(Decoder):
     def __init__(
         self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0,
         *, cell: str = "gru",
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
-        check_sizes(vocab_size, embed_size, num_hiddens, num_layers, dropout)
+        check_sizes(vocab_size=vocab_size, embed_size=embed_size)
+        check_sizes(num_hiddens=num_hiddens, num_layers=num_layers)
+        check_dropout(dropout)
         self.embedding = nn.Embedding(vocab_size, embed_size)
         self.dropout = nn.Dropout(dropout)
         self.rnn = recurrent(cell, embed_size + num_hiddens, num_hiddens, num_layers, dropout)
@@ -248,54 +235,36 @@ class Seq2SeqDecoder(Decoder):
 
     def init_state(
         self, enc_outputs: tuple[Tensor, HiddenState], source_valid_lens: Tensor | None = None
-    ) -> list[Any]:
-        """Start from the encoder's last hidden state.
-
-        Parameters
-        ----------
-        enc_outputs : tuple of outputs and hidden state
-            As `Seq2SeqEncoder.forward` returns.
-        source_valid_lens : Tensor of integers, shape (batch,), optional
-            Not used.
-
-        Returns
-        -------
-        list of context and hidden state
-            The context, (batch, num_hiddens), is the last layer's hidden state.
-
-        Raises
-        ------
-        TypeError, ValueError
-            Another encoder's outputs, or another cell, number of layers or size.
-        """
+    ) -> Seq2SeqState:
+        """Start from the encoder's last hidden state; the lengths are not used."""
         check_enc_outputs(enc_outputs, self.rnn)
         _, hidden_state = enc_outputs
-        return [last_layer(hidden_state), hidden_state]
+        return Seq2SeqState(last_layer(hidden_state), hidden_state)
 
-    def forward(self, tokens: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
-        """Read the next tokens.
-
-        Parameters
-        ----------
-        tokens, state
-            As in `Decoder.forward`.
-
-        Returns
-        -------
-        logits : Tensor, shape (batch, steps, vocab_size)
-        state : list of context and hidden state
-
-        Raises
-        ------
-        TypeError, ValueError
-            Tokens of another type or shape or none, ids that the vocabulary does not have, or another state.
-        """
-        check_target(tokens, self.embedding.num_embeddings, state)
+    def forward(self, tokens: Tensor, state: Seq2SeqState) -> tuple[Tensor, Seq2SeqState]:
+        """Read the next tokens, at least one; see `Decoder.forward`."""
+        check_tokens("tokens", tokens, self.embedding.num_embeddings, least=1)
         context, hidden_state = state
         embedded = self.dropout(self.embedding(tokens))  # (batch, steps, embed_size)
         repeated = context.unsqueeze(1).expand(-1, tokens.shape[1], -1)  # (batch, steps, num_hiddens)
         outputs, hidden_state = self.rnn(torch.cat((repeated, embedded), dim=-1), hidden_state)
-        return self.dense(outputs), [context, hidden_state]  # (batch, steps, vocab_size)
+        return self.dense(outputs), Seq2SeqState(context, hidden_state)  # (batch, steps, vocab_size)
+
+
+class AttentionState(NamedTuple):
+    """What a decoder with attention knows.
+
+    Attributes
+    ----------
+    enc_outputs : Tensor, shape (batch, source steps, num_hiddens)
+    hidden_state : Tensor, shape (num_layers, batch, num_hiddens), or a pair of them for an LSTM
+    valid_lens : Tensor of integers, shape (batch,), or None
+        Tokens in each row of the source.
+    """
+
+    enc_outputs: Tensor
+    hidden_state: HiddenState
+    valid_lens: Tensor | None
 
 
 class Seq2SeqAttentionDecoder(AttentionDecoder):
@@ -307,17 +276,11 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
     ----------
     vocab_size, embed_size, num_hiddens, num_layers, dropout, cell
         As in `Seq2SeqEncoder`; `num_hiddens`, `num_layers` and `cell` must be the same there.
-    attention : AdditiveAttention or DotProductAttention, optional
-        Additive by default. The keys are projected once a call, not once a step.
+    attention : Attention, optional
+        With one head; additive by default. The keys are projected once a call, not once a step.
     initial_state : {"last", "zero"}
         Start from the encoder's last hidden state, or from zeros, so that attention is the only way from
         source to target.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Sizes below 1, a dropout that is no number from 0 to 1, an unknown cell or initial state, or an
-        attention for queries or keys of another size.
 
     References
     ----------
@@ -326,68 +289,35 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
 
     def __init__(
         self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0,
-        *, attention: AdditiveAttention | DotProductAttention | None = None, cell: str = "gru",
-        initial_state: str = "last",
-    ) -> None:
+        *, attention: Attention | None = None, cell: str = "gru", initial_state: str = "last",
+    ) -> None:  # fmt: skip
         super().__init__()
-        check_sizes(vocab_size, embed_size, num_hiddens, num_layers, dropout)
+        check_sizes(vocab_size=vocab_size, embed_size=embed_size)
+        check_sizes(num_hiddens=num_hiddens, num_layers=num_layers)
+        check_dropout(dropout)
         check_choice("initial_state", initial_state, INITIAL_STATES)
         self.embedding = nn.Embedding(vocab_size, embed_size)
         self.dropout = nn.Dropout(dropout)
-        self.attention = attention or AdditiveAttention(num_hiddens, dropout)
-        check_attention_fits(self.attention, num_hiddens)
+        self.attention: Any = attention or AdditiveAttention(num_hiddens, dropout)
         self.rnn = recurrent(cell, embed_size + num_hiddens, num_hiddens, num_layers, dropout)
         self.dense = nn.Linear(num_hiddens, vocab_size)
         self.initial_state = initial_state
 
     def init_state(
         self, enc_outputs: tuple[Tensor, HiddenState], source_valid_lens: Tensor | None = None
-    ) -> list[Any]:
-        """Keep all the encoder's outputs, and start as `initial_state` says.
-
-        Parameters
-        ----------
-        enc_outputs : tuple of outputs and hidden state
-            As `Seq2SeqEncoder.forward` returns.
-        source_valid_lens : Tensor of integers, shape (batch,), optional
-            Tokens in each row of the source; no weight falls on the rest.
-
-        Returns
-        -------
-        list of outputs, hidden state and `source_valid_lens`
-
-        Raises
-        ------
-        TypeError, ValueError
-            Another encoder's outputs, or another cell, number of layers or size.
-        """
+    ) -> AttentionState:
+        """Keep all the encoder's outputs, and start as `initial_state` says."""
         check_enc_outputs(enc_outputs, self.rnn)
         outputs, hidden_state = enc_outputs
         if self.initial_state == "zero":
             hidden_state = map_state(hidden_state, torch.zeros_like)
-        return [outputs, hidden_state, source_valid_lens]
+        return AttentionState(outputs, hidden_state, source_valid_lens)
 
-    def forward(self, tokens: Tensor, state: list[Any]) -> tuple[Tensor, list[Any]]:
-        """Read the next tokens, and look at the source before each.
-
-        Parameters
-        ----------
-        tokens, state
-            As in `Decoder.forward`.
-
-        Returns
-        -------
-        logits : Tensor, shape (batch, steps, vocab_size)
-        state : list of outputs, hidden state and `source_valid_lens`
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in `Seq2SeqDecoder.forward`; lengths of another type, shape or range.
-        """
-        check_target(tokens, self.embedding.num_embeddings, state)
-        enc_outputs, hidden_state, source_valid_lens = state
-        allowed = source_mask(source_valid_lens, enc_outputs)  # (batch, 1, source steps)
+    def forward(self, tokens: Tensor, state: AttentionState) -> tuple[Tensor, AttentionState]:
+        """Read the next tokens, at least one, and look at the source before each; see `Decoder.forward`."""
+        check_tokens("tokens", tokens, self.embedding.num_embeddings, least=1)
+        enc_outputs, hidden_state, valid_lens = state
+        allowed = attention_mask(valid_lens, None, (len(enc_outputs), 1, enc_outputs.shape[1]))
         keys, values = self.attention.project(*clean_padding(enc_outputs, enc_outputs, allowed))
         outputs, weights = [], []
         for embedded in self.dropout(self.embedding(tokens)).split(1, dim=1):  # (batch, 1, embed_size)
@@ -399,7 +329,7 @@ class Seq2SeqAttentionDecoder(AttentionDecoder):
             weights.append(looked.detach())  # (batch, 1, source steps)
         self._attention_weights = torch.cat(weights, dim=1)  # (batch, steps, source steps)
         logits = self.dense(torch.cat(outputs, dim=1))  # (batch, steps, vocab_size)
-        return logits, [enc_outputs, hidden_state, source_valid_lens]
+        return logits, AttentionState(enc_outputs, hidden_state, valid_lens)
 
 
 def recurrent(
@@ -411,7 +341,7 @@ def recurrent(
     return CELLS[cell](
         input_size, num_hiddens, num_layers, batch_first=True, bidirectional=bidirectional,
         dropout=dropout if num_layers > 1 else 0.0,
-    )
+    )  # fmt: skip
 
 
 def run_packed(rnn: Recurrent, inputs: Tensor, valid_lens: Tensor | None) -> tuple[Tensor, HiddenState]:
@@ -423,17 +353,17 @@ def run_packed(rnn: Recurrent, inputs: Tensor, valid_lens: Tensor | None) -> tup
     """
     batch, steps, _ = inputs.shape
     if valid_lens is None:
-        valid_lens = torch.full((batch,), steps, device=inputs.device)
-    check_lens("source_valid_lens", valid_lens, batch, steps, inputs.device)
+        valid_lens = torch.full((batch,), steps)
+    check_lens("source_valid_lens", valid_lens, batch, steps)
     if steps == 0:
         outputs, hidden_state = run_packed(rnn, nn.functional.pad(inputs, (0, 0, 0, 1)), valid_lens)
         return outputs[:, :0], hidden_state
-    if bool((valid_lens == steps).all()):
+    lens = valid_lens.to("cpu")
+    if bool((lens == steps).all()):
         outputs, hidden_state = rnn(inputs)
         return outputs, hidden_state
     is_empty = valid_lens == 0  # (batch,)
-    lens = valid_lens.to("cpu").clamp(min=1)
-    packed = pack_padded_sequence(inputs, lens, batch_first=True, enforce_sorted=False)
+    packed = pack_padded_sequence(inputs, lens.clamp(min=1), batch_first=True, enforce_sorted=False)
     packed_outputs, hidden_state = rnn(packed)
     outputs, _ = pad_packed_sequence(packed_outputs, batch_first=True, total_length=steps)
     outputs = outputs.masked_fill(is_empty[:, None, None], 0)  # (batch, steps, num_hiddens)
@@ -455,42 +385,3 @@ def last_layer(hidden_state: HiddenState) -> Tensor:
 def join_directions(hidden_state: HiddenState) -> HiddenState:
     """Concatenate both directions: ``(2 * num_layers, batch, n)`` becomes ``(num_layers, batch, 2 * n)``."""
     return map_state(hidden_state, lambda part: torch.cat((part[0::2], part[1::2]), dim=-1))
-
-
-def source_mask(source_valid_lens: Tensor | None, enc_outputs: Tensor) -> Tensor | None:
-    """Return which of ``enc_outputs (batch, source steps, num_hiddens)`` a query may attend to."""
-    batch, steps, _ = enc_outputs.shape
-    return attention_mask(source_valid_lens, None, (batch, 1, steps), enc_outputs.device)
-
-
-def check_target(tokens: Tensor, vocab_size: int, state: list[Any]) -> None:
-    """Raise unless `tokens` are a decoder's input: at least one step, and the state's batch size."""
-    check_tokens("tokens", tokens, vocab_size)
-    if tokens.shape[1] == 0:
-        raise ValueError(f"tokens must hold at least one step, got {tuple(tokens.shape)}")
-    check_type("state", state, (list, tuple), "what init_state or forward returns")
-    if len(tokens) != len(state[0]):
-        raise ValueError(f"tokens must have the batch size of the state, {len(state[0])}, got {len(tokens)}")
-
-
-def check_attention_fits(attention: nn.Module, num_hiddens: int) -> None:
-    """Raise unless `attention` projects and attends, and takes queries and keys `num_hiddens` wide."""
-    if not (hasattr(attention, "project") and hasattr(attention, "attend")):
-        raise TypeError(f"attention must have the methods project and attend, got {type(attention).__name__}")
-    for name in ("W_q", "W_k"):
-        width = getattr(getattr(attention, name, None), "in_features", num_hiddens)
-        if width != num_hiddens:
-            raise ValueError(f"attention must take num_hiddens={num_hiddens} features, {name} takes {width}")
-
-
-def check_enc_outputs(enc_outputs: tuple[Tensor, HiddenState], rnn: Recurrent) -> None:
-    """Raise unless an encoder's outputs and hidden state fit a decoder's recurrent layers."""
-    if not isinstance(enc_outputs, (tuple, list)) or len(enc_outputs) != 2:
-        raise TypeError(f"enc_outputs must be (outputs, hidden_state), got {type(enc_outputs).__name__}")
-    hidden_state = enc_outputs[1]
-    if isinstance(hidden_state, Tensor) == isinstance(rnn, nn.LSTM):
-        raise ValueError("cell must be the same in encoder and decoder, got one of each")
-    hidden = hidden_state if isinstance(hidden_state, Tensor) else hidden_state[0]
-    needed, given = (len(hidden), hidden.shape[-1]), (rnn.num_layers, rnn.hidden_size)
-    if given != needed:
-        raise ValueError(f"(num_layers, num_hiddens) must be {needed} as in the encoder, got {given}")

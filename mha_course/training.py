@@ -1,4 +1,8 @@
-"""Training with teacher forcing, a loss that skips padding, and clipped gradients."""
+"""Training with teacher forcing, a loss that skips padding, and clipped gradients.
+
+A wrong argument raises a TypeError or a ValueError that names it; a label that is no class, PyTorch's
+IndexError.
+"""
 
 import os
 import random
@@ -9,7 +13,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mha_course.checks import check_fit, check_integer, check_integers, check_lens, check_range, check_tensor
+from mha_course.checks import (
+    check_integer,
+    check_integers,
+    check_lens,
+    check_number,
+    check_sizes,
+    check_tensor,
+    check_type,
+)  # fmt: skip
 from mha_course.corpus import Batch, Pair, Vocabulary, batches
 from mha_course.masking import length_mask
 
@@ -26,11 +38,6 @@ def seed_everything(seed: int) -> None:
     Parameters
     ----------
     seed : int
-
-    Raises
-    ------
-    TypeError
-        A seed that is no integer.
     """
     check_integer("seed", seed)
     random.seed(seed)
@@ -43,12 +50,7 @@ def seed_everything(seed: int) -> None:
 
 
 def try_gpu() -> torch.device:
-    """Return the first GPU, or the CPU where there is none.
-
-    Returns
-    -------
-    torch.device
-    """
+    """Return the first GPU, or the CPU where there is none."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
@@ -68,21 +70,19 @@ def masked_loss(logits: Tensor, labels: Tensor, lens: Tensor) -> Tensor:
     Tensor
         A scalar in nats a token; 0 where no label counts.
 
-    Raises
-    ------
-    TypeError, ValueError
-        Shapes or types that do not fit, or a label that counts and is no class.
+    Examples
+    --------
+    >>> logits, labels = torch.zeros(1, 3, 4), torch.tensor([[2, 1, 0]])
+    >>> masked_loss(logits, labels, torch.tensor([2]))  # log 4
+    tensor(1.3863)
     """
-    check_tensor("logits", logits, ("batch", "steps", "vocab_size"))
-    batch, steps, vocab_size = logits.shape
-    check_integers("labels", labels, {"(batch, steps)": (batch, steps)}, logits.device)
-    check_lens("lens", lens, batch, steps, logits.device)
+    check_tensor("logits", logits, batch=None, steps=None, vocab_size=None)
+    batch, steps, _ = logits.shape
+    check_integers("labels", labels, batch=batch, steps=steps)
+    check_lens("lens", lens, batch, steps)
     counts = length_mask(lens, steps)  # (batch, steps)
-    counted = labels[counts].long()
-    if counted.is_cpu:
-        check_range("labels", counted, vocab_size - 1)
-    # Without NO_LABEL a GPU would skip a label of -100 in silence.
-    total = F.cross_entropy(logits[counts], counted, reduction="sum", ignore_index=NO_LABEL)
+    # Without NO_LABEL a label of -100 would be skipped in silence.
+    total = F.cross_entropy(logits[counts], labels[counts].long(), reduction="sum", ignore_index=NO_LABEL)
     return total / counts.sum().clamp(min=1)
 
 
@@ -98,6 +98,11 @@ def shift_right(target: Tensor, bos: int) -> Tensor:
     Returns
     -------
     Tensor of integers, shape (batch, steps)
+
+    Examples
+    --------
+    >>> shift_right(torch.tensor([[5, 6, 2]]), bos=1)
+    tensor([[1, 5, 6]])
     """
     first = target.new_full((target.shape[0], 1), bos)
     return torch.cat((first, target[:, :-1]), dim=1)  # (batch, steps)
@@ -150,13 +155,14 @@ def fit(
     -------
     list of float
         The mean loss of each epoch, in nats a token.
-
-    Raises
-    ------
-    TypeError, ValueError
-        No module, no pair, or a number of another type or outside its range.
     """
-    check_fit(model, pairs, epochs, learning_rate, clip, seed, device)
+    check_type("model", model, nn.Module, "a PyTorch module")
+    check_sizes(epochs=epochs, least=0)
+    check_number("learning_rate", learning_rate, 0, sys.float_info.max)
+    check_number("clip", clip, sys.float_info.min)
+    check_integer("seed", seed)
+    if not pairs:
+        raise ValueError("pairs must hold at least one pair, got none")
     if device is not None:
         model.to(device)
     device = next(model.parameters()).device

@@ -1,7 +1,8 @@
 """A small encoder-decoder Transformer with a key-value cache.
 
 It trains and translates like any `EncoderDecoder`. Features are normalised before each part of a block, not
-after, so that it trains without warming up the learning rate (Xiong et al., 2020).
+after, so that it trains without warming up the learning rate (Xiong et al., 2020). A wrong argument raises a
+TypeError or a ValueError that names it; that states and layers differ in size is said by PyTorch.
 """
 
 from typing import Any, NamedTuple
@@ -11,14 +12,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mha_course.attention import MultiHeadAttention
-from mha_course.checks import check_counts, check_dropout, check_size, check_tensor, check_tokens, check_type
+from mha_course.checks import check_dropout, check_positions, check_sizes, check_tensor, check_tokens
 from mha_course.masking import attention_mask, causal_mask, clean_padding
 from mha_course.seq2seq import AttentionDecoder, Encoder, EncoderDecoder
 
 __all__ = (
     "PositionalEncoding", "Transformer", "TransformerDecoder", "TransformerDecoderBlock",
     "TransformerEncoder", "TransformerEncoderBlock", "TransformerState",
-)
+)  # fmt: skip
 
 Projected = tuple[Tensor, Tensor]  # keys and values, (batch, heads, steps, head_dim) each
 
@@ -37,23 +38,23 @@ class PositionalEncoding(nn.Module):
     max_len : int
         Number of positions.
 
-    Raises
-    ------
-    TypeError, ValueError
-        Sizes below 1, or a dropout that is no number from 0 to 1.
-
     References
     ----------
     Vaswani et al. (2017), section 3.5.
+
+    Examples
+    --------
+    >>> PositionalEncoding(4)(torch.zeros(1, 2, 4))
+    tensor([[[0.0000, 1.0000, 0.0000, 1.0000],
+             [0.8415, 0.5403, 0.0100, 0.9999]]])
     """
 
     P: Tensor
 
     def __init__(self, num_hiddens: int, dropout: float = 0.0, max_len: int = 1000) -> None:
         super().__init__()
-        check_size("num_hiddens", num_hiddens)
+        check_sizes(num_hiddens=num_hiddens, max_len=max_len)
         check_dropout(dropout)
-        check_size("max_len", max_len)
         self.dropout = nn.Dropout(dropout)
         positions = torch.arange(max_len, dtype=torch.float64).unsqueeze(1)  # (max_len, 1)
         evens = torch.arange(0, num_hiddens, 2, dtype=torch.float64)
@@ -73,23 +74,9 @@ class PositionalEncoding(nn.Module):
         Returns
         -------
         Tensor, shape (batch, steps, num_hiddens)
-
-        Raises
-        ------
-        TypeError, ValueError
-            `X` of another type or shape, an offset below 0, or a last position beyond `max_len`.
-
-        References
-        ----------
-        Vaswani et al. (2017), section 3.5.
         """
-        check_tensor("X", X, ("batch", "steps", "num_hiddens"))
-        max_len, num_hiddens = self.P.shape
-        if X.shape[2] != num_hiddens:
-            raise ValueError(f"X must have {num_hiddens} features, got {X.shape[2]}")
-        check_size("offset", offset, least=0)
-        if offset + X.shape[1] > max_len:
-            raise ValueError(f"X must end within {max_len} positions, got {offset + X.shape[1]}")
+        check_tensor("X", X, batch=None, steps=None, num_hiddens=self.P.shape[1])
+        check_positions(offset, X.shape[1], len(self.P))
         encoded: Tensor = self.dropout(X + self.P[offset : offset + X.shape[1]])  # (batch, steps, hiddens)
         return encoded
 
@@ -103,11 +90,6 @@ class TransformerEncoderBlock(nn.Module):
         Features of the block, features inside the feed-forward network, heads.
     dropout : float
         Dropout of the attention weights and of what is added, from 0 to 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Sizes below 1, heads that do not divide `num_hiddens`, or a dropout that is no number from 0 to 1.
 
     References
     ----------
@@ -134,11 +116,6 @@ class TransformerEncoderBlock(nn.Module):
         Returns
         -------
         Tensor, shape (batch, steps, num_hiddens)
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in `MultiHeadAttention.forward`.
         """
         Y = self.norm_1(X)
         X = X + self.dropout(self.attention(Y, Y, Y, valid_lens))
@@ -152,11 +129,6 @@ class TransformerDecoderBlock(nn.Module):
     Parameters
     ----------
     num_hiddens, ffn_hiddens, num_heads, dropout
-        As in `TransformerEncoderBlock`.
-
-    Raises
-    ------
-    TypeError, ValueError
         As in `TransformerEncoderBlock`.
 
     References
@@ -182,37 +154,28 @@ class TransformerDecoderBlock(nn.Module):
         Parameters
         ----------
         X : Tensor, shape (batch, steps, num_hiddens)
-            Features of these steps.
         cache : tuple of Tensor
             Self-attention's keys and values of the steps before, (batch, heads, steps before, head_dim) each.
         memory : tuple of Tensor
             Keys and values of the source, (batch, heads, source steps, head_dim) each.
         allowed : Tensor of booleans, broadcastable to (batch, heads, steps, source steps), or None
-            True where a step may attend to the source; None where all may.
         need_weights : bool
-            Return the weights over the source too.
 
         Returns
         -------
         X : Tensor, shape (batch, steps, num_hiddens)
-            New features of these steps.
         cache : tuple of Tensor
             `cache` with the keys and values of these steps at its end.
-        weights : Tensor, shape (batch, heads, steps, source steps); None unless asked for
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in `scaled_dot_product`.
+        weights : Tensor, shape (batch, heads, steps, source steps), or None
         """
         Y = self.norm_1(X)
         keys, values = self.self_attention.project(Y, Y)
         keys, values = torch.cat((cache[0], keys), dim=2), torch.cat((cache[1], values), dim=2)
         # A step sees itself and all before it, those in the cache included.
         causal = causal_mask(keys.shape[2], X.device)[cache[0].shape[2] :]  # (steps, steps before + steps)
-        X = X + self.dropout(self.self_attention.attend(Y, keys, values, causal, need_weights=False))
-        attended = self.cross_attention.attend(self.norm_2(X), *memory, allowed, need_weights)
-        attended, weights = attended if need_weights else (attended, None)
+        attended, _ = self.self_attention.attend(Y, keys, values, causal, need_weights=False)
+        X = X + self.dropout(attended)
+        attended, weights = self.cross_attention.attend(self.norm_2(X), *memory, allowed, need_weights)
         X = X + self.dropout(attended)
         X = X + self.dropout(self.ffn(self.norm_3(X)))  # (batch, steps, hiddens)
         return X, (keys, values), weights
@@ -228,11 +191,6 @@ class TransformerEncoder(Encoder):
     dropout : float
         Dropout of the sum of embedding and position and inside the blocks, from 0 to 1.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in `TransformerEncoderBlock`.
-
     References
     ----------
     Vaswani et al. (2017), figure 1; normalised before: Xiong et al. (2020), figure 1b.
@@ -243,7 +201,7 @@ class TransformerEncoder(Encoder):
         dropout: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__()
-        check_counts(vocab_size=vocab_size, num_hiddens=num_hiddens, num_layers=num_layers)
+        check_sizes(vocab_size=vocab_size, num_hiddens=num_hiddens, num_layers=num_layers)
         self.embedding = nn.Embedding(vocab_size, num_hiddens)
         self.positions = PositionalEncoding(num_hiddens, dropout)
         sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)
@@ -251,23 +209,7 @@ class TransformerEncoder(Encoder):
         self.norm = nn.LayerNorm(num_hiddens)
 
     def forward(self, source: Tensor, source_valid_lens: Tensor | None = None) -> Tensor:
-        """Encode.
-
-        Parameters
-        ----------
-        source, source_valid_lens
-            As in `Encoder.forward`.
-
-        Returns
-        -------
-        Tensor, shape (batch, steps, num_hiddens)
-
-        Raises
-        ------
-        TypeError, ValueError
-            Tokens or lengths of another type or shape, ids that the vocabulary does not have, or lengths
-            above the number of steps.
-        """
+        """Encode: (batch, steps) becomes (batch, steps, num_hiddens)."""
         check_tokens("source", source, self.embedding.num_embeddings)
         X = self.positions(self.embedding(source))  # (batch, steps, hiddens)
         for block in self.blocks:
@@ -300,17 +242,13 @@ class TransformerDecoder(AttentionDecoder):
     step. They may be kept, since no step sees a later one: what is computed does not change any more.
 
     `attention_weights` has the shape (batch, layers, heads, target steps, source steps). Heads that were
-    pruned away count as the last ones of their layer and have weights of 0. While compiling none are kept.
+    pruned away count as the last ones of their layer and have weights of 0. The weights are kept in
+    evaluation only, since to store them slows training down, and not while compiling.
 
     Parameters
     ----------
     vocab_size, num_hiddens, ffn_hiddens, num_heads, num_layers, dropout
         As in `TransformerEncoder`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `TransformerEncoderBlock`.
 
     References
     ----------
@@ -322,7 +260,7 @@ class TransformerDecoder(AttentionDecoder):
         dropout: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__()
-        check_counts(vocab_size=vocab_size, num_hiddens=num_hiddens, num_layers=num_layers)
+        check_sizes(vocab_size=vocab_size, num_hiddens=num_hiddens, num_layers=num_layers)
         self.embedding = nn.Embedding(vocab_size, num_hiddens)
         self.positions = PositionalEncoding(num_hiddens, dropout)
         sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)
@@ -331,28 +269,11 @@ class TransformerDecoder(AttentionDecoder):
         self.dense = nn.Linear(num_hiddens, vocab_size)
 
     def init_state(self, enc_outputs: Tensor, source_valid_lens: Tensor | None = None) -> TransformerState:
-        """Project the encoder's outputs for every layer.
-
-        Parameters
-        ----------
-        enc_outputs : Tensor, shape (batch, source steps, num_hiddens)
-        source_valid_lens : Tensor of integers, shape (batch,), optional
-            Tokens in each row of the source; no weight falls on the rest.
-
-        Returns
-        -------
-        TransformerState
-
-        Raises
-        ------
-        TypeError, ValueError
-            Outputs of another type or shape; lengths of another type, shape or range.
-        """
-        check_tensor("enc_outputs", enc_outputs, ("batch", "source steps", "num_hiddens"))
-        batch, steps, num_hiddens = enc_outputs.shape
-        if num_hiddens != self.embedding.embedding_dim:
-            raise ValueError(f"enc_outputs must have the features of the decoder, got {num_hiddens}")
-        allowed = attention_mask(source_valid_lens, None, (batch, 1, 1, steps), enc_outputs.device)
+        """Project the encoder's outputs (batch, source steps, num_hiddens) for every layer."""
+        num_hiddens = self.embedding.embedding_dim
+        check_tensor("enc_outputs", enc_outputs, batch=None, steps=None, num_hiddens=num_hiddens)
+        batch, steps, _ = enc_outputs.shape
+        allowed = attention_mask(source_valid_lens, None, (batch, 1, 1, steps))
         sources = clean_padding(enc_outputs, enc_outputs, allowed)
         nothing = enc_outputs[:, :0], enc_outputs[:, :0]
         memory = [block.cross_attention.project(*sources) for block in self.blocks]
@@ -360,39 +281,18 @@ class TransformerDecoder(AttentionDecoder):
         return TransformerState(memory, cache, allowed)
 
     def forward(self, tokens: Tensor, state: TransformerState) -> tuple[Tensor, TransformerState]:
-        """Read the next tokens.
-
-        Parameters
-        ----------
-        tokens, state
-            As in `Decoder.forward`.
-
-        Returns
-        -------
-        logits : Tensor, shape (batch, steps, vocab_size)
-        state : TransformerState
-
-        Raises
-        ------
-        TypeError, ValueError
-            Tokens of another type or shape, ids that the vocabulary does not have, another state, or steps
-            beyond the 1000 positions that are encoded.
-        """
+        """Read the next tokens; see `Decoder.forward`."""
         check_tokens("tokens", tokens, self.embedding.num_embeddings)
-        # Exporting warns of tensors that a module keeps.
-        need_weights = not torch.compiler.is_compiling()
-        check_type("state", state, TransformerState, "what init_state or forward returns")
-        batch, _, steps_before, _ = state.cache[0][0].shape
-        if tokens.shape[0] != batch:
-            raise ValueError(f"tokens must have the batch size of the source, {batch}, got {tokens.shape[0]}")
+        need_weights = not (self.training or torch.compiler.is_compiling())
+        steps_before = state.cache[0][0].shape[2]
         X = self.positions(self.embedding(tokens), steps_before)  # (batch, steps, hiddens)
         caches, maps = [], []
         for block, cache, memory in zip(self.blocks, state.cache, state.memory, strict=True):
             X, cache, weights = block(X, cache, memory, state.allowed, need_weights)
             caches.append(cache)
             maps.append(weights)
-        if need_weights:
-            self._attention_weights = stack_layers(maps)
+        if not torch.compiler.is_compiling():  # exporting warns of what a module keeps
+            self._attention_weights = stack_layers(maps) if need_weights else None
         return self.dense(self.norm(X)), state._replace(cache=caches)
 
 
@@ -408,14 +308,17 @@ class Transformer(EncoderDecoder):
     dropout : float
         From 0 to 1.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in `TransformerEncoderBlock`.
-
     References
     ----------
     Vaswani et al. (2017), figure 1; Xiong et al. (2020), figure 1b.
+
+    Examples
+    --------
+    >>> model = Transformer(source_vocab_size=9, target_vocab_size=8, num_layers=1)
+    >>> source, target = torch.zeros(2, 5, dtype=torch.int64), torch.zeros(2, 3, dtype=torch.int64)
+    >>> logits, state = model(source, target, torch.tensor([5, 4]))
+    >>> logits.shape, len(state.cache)
+    (torch.Size([2, 3, 8]), 1)
     """
 
     def __init__(
@@ -429,7 +332,7 @@ class Transformer(EncoderDecoder):
 
 def feed_forward(num_hiddens: int, ffn_hiddens: int) -> nn.Sequential:
     """Make the two layers that a block applies to every position alone."""
-    check_size("ffn_hiddens", ffn_hiddens)
+    check_sizes(ffn_hiddens=ffn_hiddens)
     return nn.Sequential(nn.Linear(num_hiddens, ffn_hiddens), nn.ReLU(), nn.Linear(ffn_hiddens, num_hiddens))
 
 

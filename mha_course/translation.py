@@ -1,4 +1,7 @@
-"""Greedy translation, and the attention weights behind it."""
+"""Greedy translation, and the attention weights behind it.
+
+The model is in evaluation mode meanwhile. A wrong argument raises a TypeError or a ValueError that names it.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from mha_course.checks import check_counts, check_type
+from mha_course.checks import check_sizes, check_type
 from mha_course.corpus import Batch, Pair, Vocabulary, batches
 from mha_course.metrics import Tokens, tokens_of
 from mha_course.seq2seq import AttentionDecoder, EncoderDecoder
@@ -44,7 +47,6 @@ def translate(
     Parameters
     ----------
     model : EncoderDecoder
-        Put into evaluation mode meanwhile.
     tokens : str or sequence of str
         A string is split at white space.
     source_vocabulary, target_vocabulary : Vocabulary
@@ -54,11 +56,6 @@ def translate(
     Returns
     -------
     Translation
-
-    Raises
-    ------
-    TypeError, ValueError
-        Another kind of model or sentence, or `max_steps` below 1.
     """
     return translate_all(model, [tokens], source_vocabulary, target_vocabulary, max_steps=max_steps)[0]
 
@@ -81,13 +78,8 @@ def translate_all(
     Returns
     -------
     list of Translation
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `translate`; one string in place of several sentences; `batch_size` below 1.
     """
-    check_counts(max_steps=max_steps, batch_size=batch_size)
+    check_sizes(max_steps=max_steps, batch_size=batch_size)
     if isinstance(sentences, str):
         raise TypeError("sentences must be a sequence of sentences, got a string; translate takes one")
     rows = [Pair("", "", tuple(tokens_of(sentence)), (), ()) for sentence in sentences]
@@ -134,7 +126,7 @@ def forced_weights(
     Parameters
     ----------
     model : EncoderDecoder
-        With an `AttentionDecoder`; put into evaluation mode meanwhile.
+        With an `AttentionDecoder`.
     pairs : sequence of Pair
     source_vocabulary, target_vocabulary : Vocabulary
     batch_size : int
@@ -145,11 +137,6 @@ def forced_weights(
     list of Tensor, shape (target tokens, source positions)
         ``<eos>`` is among the positions but not among the tokens, as `alignment_accuracy` expects. For a
         Transformer (layers, heads, target tokens, source positions).
-
-    Raises
-    ------
-    TypeError, ValueError
-        A model without an `AttentionDecoder`, or `batch_size` below 1.
     """
     decoder = getattr(model, "decoder", model)
     if not isinstance(decoder, AttentionDecoder):

@@ -8,7 +8,6 @@ from torch import nn
 
 from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
 from mha_course.convert import from_annotated, from_d2l, from_torch, to_annotated, to_d2l, to_torch
-from mha_course.heads import Head, prune_heads
 from mha_course.masking import length_mask
 
 HIDDENS, HEADS = 12, 3
@@ -174,65 +173,3 @@ def test_annotated_transformer_in_both_directions():
     assert_close(target(*given, mask), attention(*given, LENS))
     assert target.dropout.p == 0.25
     assert_same_weights(from_annotated(target), attention)
-
-
-def pruned():
-    return prune_heads(MultiHeadAttention(HIDDENS, HEADS, bias=True), [Head("", 0)])
-
-
-@pytest.mark.parametrize(
-    ("convert", "error", "message"),
-    [
-        (lambda: from_torch(nn.Linear(2, 2)), TypeError, "module must be nn.MultiheadAttention, got Linear"),
-        (lambda: from_torch(None), TypeError, "module must be nn.MultiheadAttention, got NoneType"),
-        (lambda: from_torch(nn.MultiheadAttention(4, 2, add_bias_kv=True)), ValueError, "add_bias_kv"),
-        (lambda: from_torch(nn.MultiheadAttention(4, 2, add_zero_attn=True)), ValueError, "add_zero_attn"),
-        (lambda: to_torch(nn.MultiheadAttention(4, 2)), TypeError, "attention must be MultiHeadAttention of"),
-        (lambda: to_torch(DotProductAttention()), TypeError, "attention must be MultiHeadAttention of this"),
-        (lambda: to_torch(MultiHeadAttention(4, 2, query_size=3)), ValueError, "query_size 4 .* got 3"),
-        (lambda: to_torch(pruned()), ValueError, "the width of all heads 12 .* got 8"),
-        (lambda: from_d2l(nn.Linear(2, 2)), TypeError, "module must be one of D2L's .* got Linear"),
-        (lambda: from_d2l(3), TypeError, "module must be a PyTorch module, got int"),
-        (lambda: from_d2l(nn.LazyLinear(2)), ValueError, "module must have met a batch"),
-        (lambda: to_d2l(nn.Linear(2, 2), nn.Linear(2, 2)), TypeError, "attention must be .* of this package"),
-        (lambda: to_d2l(ours(SIZES[0], False), 3), TypeError, "module must be a PyTorch module, got int"),
-        (lambda: to_d2l(ours(SIZES[0], False), nn.Linear(2, 2)), ValueError, "have num_heads 3, got None"),
-        (lambda: to_d2l(DotProductAttention(), nn.Linear(2, 2)), TypeError, "D2L's attention .* got Linear"),
-        (
-            lambda: to_d2l(ours(SIZES[0], False), EagerAttention(12, 12, 12, 12, 4, 0)),
-            ValueError,
-            "module must have num_heads 3, got 4",
-        ),
-        (
-            lambda: to_d2l(ours(SIZES[0], True), EagerAttention(12, 12, 12, 12, 3, 0)),
-            ValueError,
-            "same layers and biases, got W_k.bias, W_o.bias",
-        ),
-        (
-            lambda: to_d2l(ours(SIZES[0], False), EagerAttention(7, 12, 12, 12, 3, 0)),
-            ValueError,
-            r"module must have W_k.weight of shape \(12, 12\), got \(12, 7\)",
-        ),
-        (lambda: from_annotated(nn.Linear(2, 2)), TypeError, "module must have h, dropout and four linears"),
-        (lambda: to_annotated(ours(SIZES[0], True), nn.Linear(2, 2)), TypeError, "four linears, got Linear"),
-        (
-            lambda: to_annotated(ours(SIZES[0], False), MultiHeadedAttention(3, 12)),
-            ValueError,
-            "same layers and biases, got W_k.bias, W_o.bias",
-        ),
-        (
-            lambda: to_annotated(ours(SIZES[1], True), MultiHeadedAttention(3, 12)),
-            ValueError,
-            "key_size 12 for the Annotated Transformer's class, got 7",
-        ),
-        (
-            lambda: to_annotated(ours(SIZES[0], True), MultiHeadedAttention(4, 12)),
-            ValueError,
-            "module must have h = 3 heads, got 4",
-        ),
-    ],
-)
-def test_what_cannot_be_converted_is_named_in_one_line(convert, error, message):
-    with pytest.raises(error, match=message) as caught:
-        convert()
-    assert "\n" not in str(caught.value)

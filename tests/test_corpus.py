@@ -20,6 +20,7 @@ from mha_course.corpus import (
     batches,
     join_tokens,
     load_corpus,
+    read_pairs,
 )
 from tools.corpus.generate import OUTPUT, corpus_text
 from tools.corpus.grammar import lexicon, table, templates
@@ -391,12 +392,6 @@ def test_every_row_joins_without_losing_a_letter(target: str) -> None:
 # --- loader, vocabulary, batches
 
 
-@pytest.mark.parametrize(("target", "split"), [("de", "train"), ("fr", "valid"), ("", "train")])
-def test_an_unknown_language_or_split_is_named(target: str, split: str) -> None:
-    with pytest.raises(ValueError, match="must be one of"):
-        load_corpus(target, split)
-
-
 def test_vocabulary_begins_with_the_special_tokens() -> None:
     vocabulary = Vocabulary([["b", "a", "b"], ["c"]])
     assert [vocabulary.pad, vocabulary.bos, vocabulary.eos, vocabulary.unk] == [0, 1, 2, 3]
@@ -421,17 +416,6 @@ def test_known_tokens_survive_ids(tokens: list[str]) -> None:
     vocabulary = Vocabulary([tokens])
     assert vocabulary.to_tokens(vocabulary[tokens]) == tokens
     assert vocabulary.to_tokens(torch.tensor(vocabulary[tokens], dtype=torch.int64)) == tokens
-
-
-@pytest.mark.parametrize("number", [-1, 7])
-def test_an_id_outside_the_vocabulary_is_refused(number: int) -> None:
-    with pytest.raises(ValueError, match=f"from 0 to 6, got {number}"):
-        Vocabulary([["b", "a", "c"]]).to_tokens([number])
-
-
-def test_a_string_in_place_of_tokens_is_refused() -> None:
-    with pytest.raises(TypeError, match="lists of tokens"):
-        Vocabulary(["i lost ."])
 
 
 def test_a_batch_ends_rows_with_eos_and_pads_after() -> None:
@@ -506,33 +490,69 @@ def test_no_pairs_make_no_batches() -> None:
     assert batches([], ONE_VOCABULARY, ONE_VOCABULARY, seed=0) == []
 
 
-@pytest.mark.parametrize("size", [0, -1])
-def test_a_batch_size_below_one_is_refused(size: int) -> None:
-    with pytest.raises(ValueError, match=f"batch_size must be at least 1, got {size}"):
-        batches([], ONE_VOCABULARY, ONE_VOCABULARY, size)
-
-
 def test_the_corpus_is_read_from_the_package() -> None:
     assert Path(corpus.__file__).parent / "data" / "corpus.tsv" == OUTPUT
 
 
-@pytest.mark.parametrize("ids", [[1.5], torch.ones(2), torch.ones(2, 2, dtype=torch.int64), ["1"]])
-def test_ids_that_are_no_integers_raise(ids):
-    with pytest.raises(TypeError, match=r"^ids must be a list or a 1-D tensor of integers"):
-        Vocabulary([["a"]]).to_tokens(ids)
+# --- sentences of the reader's own
+
+TEXT = "Go.\tVa !\nHi!\tSalut\u202f!\tCC-BY 2.0\n\nI lost.\tJ'ai perdu.\r\n"
+READ = [
+    (("go", "."), ("va", "!")),
+    (("hi", "!"), ("salut", "!")),
+    (("i", "lost", "."), ("j'ai", "perdu", ".")),
+]
 
 
-@pytest.mark.parametrize("tokens", [3, [1, 2], None, [["a"]]])
-def test_tokens_that_are_no_strings_raise_and_are_not_unknown_words(tokens):
-    with pytest.raises(TypeError, match=r"^tokens must be a string or a list of strings"):
-        Vocabulary([["a"]])[tokens]
+def written(folder: Path, content: bytes | str) -> Path:
+    path = folder / "pairs.txt"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
 
 
-def test_batch_size_seed_and_frequency_must_be_integers():
-    vocabulary = Vocabulary([["a"]])
-    with pytest.raises(TypeError, match=r"^batch_size must be an integer, got 1.5"):
-        batches([], vocabulary, vocabulary, 1.5)
-    with pytest.raises(TypeError, match=r"^seed must be an integer"):
-        batches([], vocabulary, vocabulary, seed=[1])
-    with pytest.raises(TypeError, match=r"^min_freq must be an integer, got 'x'"):
-        Vocabulary([], min_freq="x")
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_pairs_are_read_from_lines(encoding: str, tmp_path: Path) -> None:
+    pairs = read_pairs(written(tmp_path, TEXT.encode(encoding)))
+    assert [(pair.source, pair.target) for pair in pairs] == READ
+    assert [(pair.id, pair.alignment) for pair in pairs] == [("1", ()), ("2", ()), ("4", ())]
+
+
+def test_reading_may_stop_early_before_a_bad_line(tmp_path: Path) -> None:
+    assert len(read_pairs(written(tmp_path, TEXT + "bad"), max_pairs=2)) == 2
+    assert read_pairs(written(tmp_path, ""), max_pairs=0) == []
+
+
+def test_capitals_become_the_small_letters_of_their_language(tmp_path: Path) -> None:
+    line = "Istanbul\tI\u0307zmir Isparta İZMİR IĞDIR"  # I and a dot above it are one letter
+    (english,) = read_pairs(written(tmp_path, line), "tr", "en")
+    (turkish,) = read_pairs(written(tmp_path, line), "en", "tr")
+    assert english.source == ("ıstanbul",) and turkish.source == ("istanbul",)
+    assert turkish.target == ("izmir", "ısparta", "izmir", "ığdır")
+    (french,) = read_pairs(written(tmp_path, "A\tÇA E\u0301tait"))
+    assert french.target == ("ça", "était")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("Go.\tVa !\nHi!\n", "pairs.txt, line 2: expected 2 or 3 columns, got 1"),
+        ("a\tb\tc\td\n", "line 1: expected 2 or 3 columns, got 4"),
+        ("a\tb\n\n \tb\n", "line 3: column 1 is empty"),
+        ("a\t \n", "line 1: column 2 is empty"),
+        ("a\tb\nc\tgâteau\n".encode("latin-1"), "line 2: not UTF-8"),
+        ("a\tb\n".encode("utf-16"), "line 1: not UTF-8"),
+        ("a\tb\n".encode("utf-16-le"), "line 1: not text, since it holds a NUL character"),
+        (b"PK\x03\x04\x14\x00\x00\x00\x08\x00\xe3", "line 1: not UTF-8"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(content: bytes | str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        read_pairs(written(tmp_path, content))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_and_a_negative_number_of_pairs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_pairs(tmp_path / "none.txt")
+    with pytest.raises(ValueError, match="max_pairs must be at least 0, got -1"):
+        read_pairs(written(tmp_path, TEXT), max_pairs=-1)

@@ -8,8 +8,6 @@ from tolerance import assert_close
 
 from mha_course.masking import attention_mask, causal_mask, clean_padding, length_mask, masked_softmax
 
-CPU = torch.device("cpu")
-
 
 def test_length_mask_by_hand():
     expected = torch.tensor([[False, False, False], [True, False, False], [True, True, True]])
@@ -30,33 +28,10 @@ def test_length_mask_takes_every_integer_type(dtype):
     assert length_mask(torch.tensor([1, 127], dtype=dtype), 127).sum(-1).tolist() == [1, 127]
 
 
-@pytest.mark.parametrize(
-    ("lens", "max_len", "error", "message"),
-    [
-        (torch.tensor([-1, 2]), 3, ValueError, "valid_lens must lie from 0 to 3, got -1"),
-        (torch.tensor([1, 4]), 3, ValueError, "valid_lens must lie from 0 to 3, got 4"),
-        (torch.tensor([1.0, 2.0]), 3, TypeError, "valid_lens must hold integers, got torch.float32"),
-        (torch.tensor([True, False]), 3, TypeError, "valid_lens must hold integers, got torch.bool"),
-        ([1, 2], 3, TypeError, "valid_lens must be a tensor of integers, got list"),
-        (None, 3, TypeError, "valid_lens must be a tensor of integers, got NoneType"),
-        (torch.tensor([1, 2]), 3.0, TypeError, "max_len must be an integer, got 3.0"),
-        (torch.tensor([1, 2]), -1, ValueError, "max_len must be at least 0, got -1"),
-        (torch.zeros(2, dtype=torch.int64, device="meta"), 3, TypeError, "valid_lens must hold values"),
-    ],
-)
-def test_length_mask_names_what_is_wrong(lens, max_len, error, message):
-    with pytest.raises(error, match=message) as caught:
-        length_mask(lens, max_len)
-    assert "\n" not in str(caught.value)
-
-
 def test_causal_mask_by_hand():
     assert causal_mask(3).tolist() == [[True, False, False], [True, True, False], [True, True, True]]
     assert causal_mask(0).shape == (0, 0)
     assert causal_mask(2, device="meta").device.type == "meta"
-    for n in (-1, 2.0, True, "2"):
-        with pytest.raises((TypeError, ValueError), match=r"^n must be"):
-            causal_mask(n)
 
 
 def test_masked_softmax_by_hand():
@@ -128,11 +103,10 @@ def test_what_stands_in_masked_scores_never_matters(bad):
     assert torch.equal(*gradients)
 
 
-@pytest.mark.parametrize("inplace", [False, True])
-@pytest.mark.parametrize("score", [-2e6, -2e9, 2e9])
-def test_large_scores_that_are_valid_count(score, inplace):
+@pytest.mark.parametrize("score", [-2e6, -2e9, -1e38, 2e9])
+def test_large_scores_that_are_valid_count(score):
     # A fill of -1e6 or -1e9 would let the padding win here.
-    weights = masked_softmax(torch.tensor([[[score, score, 0.0]]]), torch.tensor([2]), inplace=inplace)
+    weights = masked_softmax(torch.tensor([[[score, score, 0.0]]]), torch.tensor([2]))
     assert weights.tolist() == [[[0.5, 0.5, 0.0]]]
 
 
@@ -151,117 +125,22 @@ def test_masked_softmax_leaves_what_it_was_given():
         assert torch.equal(given, copy)
 
 
-@pytest.mark.parametrize("lens", [[4, 2], [0, 2]], ids=["no empty row", "an empty row"])
-@pytest.mark.parametrize("shape", [(2, 3, 4), (2, 5, 3, 4)])
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_masked_softmax_in_place_is_the_same(lens, shape, dtype):
-    leaf = torch.randn(shape, dtype=dtype, requires_grad=True)
-    probe = torch.randn(shape, dtype=dtype)
-    results = []
-    for inplace in (False, True):
-        weights = masked_softmax(leaf * 3, torch.tensor(lens), causal_mask(4)[:3], inplace=inplace)
-        results += [weights.detach(), *torch.autograd.grad((weights * probe).sum(), leaf)]
-    assert results[2].dtype == dtype
-    assert torch.equal(results[0], results[2])
-    assert torch.equal(results[1], results[3])
-
-
-def test_masked_softmax_in_place_makes_no_copy_of_the_scores():
-    scores = torch.zeros(2, 1, 3)
-    masked_softmax(scores, torch.tensor([1, 2]), inplace=True)
-    assert torch.equal(scores.isneginf(), torch.tensor([[[False, True, True]], [[False, False, True]]]))
-
-
-def test_masked_softmax_in_place_without_values():
-    scores, mask = torch.zeros(2, 3, 3, device="meta"), causal_mask(3, "meta")
-    assert masked_softmax(scores, mask=mask, inplace=True).shape == (2, 3, 3)
-
-
-def test_masked_softmax_in_place_where_the_mask_alone_is_mapped():
-    scores, masks = torch.randn(2, 3, 4), torch.rand(5, 3, 4) > 0.5
-    weights = torch.vmap(lambda mask: masked_softmax(scores * 1, mask=mask, inplace=True))(masks)
-    for row, mask in zip(weights, masks, strict=True):
-        assert_close(row, masked_softmax(scores, mask=mask))
-
-
-@pytest.mark.filterwarnings("ignore")  # tracing is PyTorch's old way to export, and says so
-def test_masked_softmax_in_place_is_not_traced_for_one_mask_alone():
-    scores, empty = torch.randn(2, 3, 4), torch.zeros(3, 4, dtype=torch.bool)
-    traced = torch.jit.trace(lambda s, m: masked_softmax(s * 1, mask=m, inplace=True), (scores, ~empty))
-    assert torch.equal(traced(scores, empty), torch.zeros(2, 3, 4))
-
-
 @pytest.mark.parametrize("shape", [(0, 2, 3), (2, 0, 3), (2, 2, 0), (1, 1, 1)])
 def test_masked_softmax_of_nothing_and_of_one(shape):
     lens = torch.zeros(shape[0], dtype=torch.int64)
     weights = masked_softmax(torch.randn(shape), lens)
     assert torch.equal(weights, torch.zeros(shape))
-    assert torch.equal(masked_softmax(torch.randn(shape), lens, inplace=True), weights)
     assert masked_softmax(torch.randn(shape), mask=torch.ones(shape, dtype=torch.bool)).shape == shape
 
 
-ZEROS = torch.zeros(2, 3, 4)
-
-
-@pytest.mark.parametrize(
-    ("scores", "lens", "mask", "error", "message"),
-    [
-        (ZEROS.long(), None, None, TypeError, "scores must hold floating-point numbers, got torch.int64"),
-        ([[0.0]], None, None, TypeError, "scores must be a tensor, got list"),
-        (ZEROS, torch.tensor([1, 2, 3]), None, ValueError, r"valid_lens must have the shape .* got \(3,\)"),
-        (ZEROS, torch.ones(2, 4).long(), None, ValueError, r"valid_lens must have the shape .* got \(2, 4\)"),
-        (ZEROS, torch.tensor(1), None, ValueError, r"valid_lens must have the shape .* got \(\)"),
-        (ZEROS, torch.tensor([1, 5]), None, ValueError, "valid_lens must lie from 0 to 4, got 5"),
-        (ZEROS, [1, 2], None, TypeError, "valid_lens must be a tensor of integers, got list"),
-        (ZEROS, torch.ones(2).long().to("meta"), None, ValueError, "valid_lens must be on cpu .* got meta"),
-        (
-            ZEROS[0],
-            torch.tensor([1, 2, 3]),
-            None,
-            ValueError,
-            r"scores must have 3 or 4 axes .* got \(3, 4\)",
-        ),
-        (ZEROS, None, torch.zeros(3, 4), TypeError, "mask must be boolean .* got torch.float32"),
-        (ZEROS, None, torch.ones(3, 4).long(), TypeError, "mask must be boolean .* got torch.int64"),
-        (ZEROS, None, [[True]], TypeError, "mask must be a boolean tensor, got list"),
-        (
-            ZEROS,
-            None,
-            torch.ones(3, 3, dtype=torch.bool),
-            ValueError,
-            r"mask must be broadcastable to \(2, 3, 4\)",
-        ),
-        (ZEROS, None, torch.ones(1, 2, 3, 4).bool(), ValueError, "mask must be broadcastable"),
-        (ZEROS, None, torch.ones(3, 4).bool().to("meta"), ValueError, "mask must be on cpu .* got meta"),
-        # (batch, queries, keys) would be read as (heads, queries, keys).
-        (
-            torch.zeros(2, 2, 3, 4),
-            None,
-            torch.ones(2, 3, 4).bool(),
-            ValueError,
-            r"mask must have 2 or 4 axes",
-        ),
-    ],
-)
-def test_masked_softmax_names_what_is_wrong(scores, lens, mask, error, message):
-    with pytest.raises(error, match=message) as caught:
-        masked_softmax(scores, lens, mask)
-    assert "\n" not in str(caught.value)
-
-
-def test_in_place_is_true_or_false():
-    with pytest.raises(TypeError, match="inplace must be True or False, got int"):
-        masked_softmax(ZEROS, inplace=1)
-
-
 def test_attention_mask_of_nothing_is_none():
-    assert attention_mask(None, None, (2, 3, 4), CPU) is None
+    assert attention_mask(None, None, (2, 3, 4)) is None
 
 
 @pytest.mark.parametrize("shape", [(4,), (3, 4), (1, 3, 4), (2, 1, 1, 4), (2, 5, 3, 4), (1, 1, 3, 1)])
 def test_attention_mask_gets_all_axes(shape):
     mask = torch.rand(shape) > 0.5
-    allowed = attention_mask(None, mask, (2, 5, 3, 4), CPU)
+    allowed = attention_mask(None, mask, (2, 5, 3, 4))
     assert allowed.dim() == 4
     assert torch.equal(allowed.expand(2, 5, 3, 4), mask.expand(2, 5, 3, 4))
 
@@ -277,6 +156,15 @@ def test_clean_padding_zeroes_only_what_nobody_attends_to():
     assert keys.eq(1).all() and values.eq(1).all()
     clean_heads, _ = clean_padding(keys, values, allowed.unsqueeze(1))
     assert torch.equal(clean_heads, clean_keys)
+
+
+def test_what_is_keys_and_values_at_once_is_cleaned_once():
+    allowed = torch.tensor([[[True, False]]])
+    for X in (torch.ones(1, 2, 3), torch.ones(1, 2, 3).requires_grad_()):
+        clean_keys, clean_values = clean_padding(X, X, allowed)
+        assert clean_keys is clean_values
+    (clean_keys + 2 * clean_values).sum().backward()
+    assert torch.equal(X.grad, torch.tensor([[[3.0], [0.0]]]).expand(1, 2, 3))
 
 
 def test_clean_padding_without_mask_gives_back_the_same_tensors():

@@ -66,30 +66,8 @@ def test_tokens_are_compared_whole_not_joined():
     assert bleu(["a b", "c"], ["a", "b c"], k=1) == 0
 
 
-@pytest.mark.parametrize("k", [0, -1, 1.5, True, "2"])
-def test_a_wrong_k_is_named(k):
-    with pytest.raises((TypeError, ValueError), match=r"^k must be "):
-        bleu("a", "a", k)
-
-
-def test_an_empty_reference_is_refused():
-    with pytest.raises(ValueError, match="reference must hold at least one token, got none"):
-        bleu("a", " ")
-
-
 def test_exact_match_counts_whole_sentences():
     assert exact_match(["a b", "a b c", "", "d"], ["a  b", ["a", "b"], [], ("d",)]) == 3 / 4
-
-
-def test_exact_match_and_alignment_refuse_what_is_not_paired():
-    with pytest.raises(ValueError, match="predictions and references must be as many, got 1 and 2"):
-        exact_match(["a"], ["a", "b"])
-    with pytest.raises(ValueError, match="predictions must hold at least one sentence, got none"):
-        exact_match([], [])
-    with pytest.raises(TypeError, match="must be sequences of sentences, got a string"):
-        exact_match("a b", "a b")
-    with pytest.raises(ValueError, match="weights and alignments must be as many, got 0 and 1"):
-        alignment_accuracy([], [((0,),)])
 
 
 def test_alignment_accuracy_counted_by_hand():
@@ -104,30 +82,3 @@ def test_alignment_accuracy_counted_by_hand():
 
 def test_a_peak_at_the_end_of_the_sentence_is_a_miss():
     assert alignment_accuracy([torch.tensor([[0.2, 0.1, 0.7]])], [((0, 1),)]) == 0
-
-
-@pytest.mark.parametrize(
-    ("weights", "alignment", "message"),
-    [
-        (torch.ones(2, 3, 4), ((0,), (0,), (0,)), r"weights\[0\] must have the shape .* got \(2, 3, 4\)"),
-        (torch.ones(2, 4), ((0,),), r"alignments\[0\] must have one entry for each target token, 2, got 1"),
-        (torch.ones(1, 4), ((),), "alignments must hold at least one gold position, got none"),
-        (torch.zeros(1, 2), ((2,),), r"alignments\[0\] must hold source positions from 0 to 1, got 2"),
-        (torch.zeros(1, 0), ((0,),), r"alignments\[0\] must hold source positions from 0 to -1, got 0"),
-        (torch.full((1, 2), float("nan")), ((0,),), r"weights\[0\] must be numbers, got NaN"),
-    ],
-)
-def test_weights_that_do_not_fit_their_alignment_are_named(weights, alignment, message):
-    with pytest.raises(ValueError, match=message):
-        alignment_accuracy([weights], [alignment])
-
-
-def test_gold_positions_below_0_weights_without_a_tensor_and_no_sentence_raise():
-    with pytest.raises(ValueError, match=r"^alignments\[0\] must hold source positions from 0 to 1, got -1"):
-        alignment_accuracy([torch.ones(1, 2)], [[(-1,)]])
-    with pytest.raises(TypeError, match=r"^weights\[0\] must be a tensor, got list"):
-        alignment_accuracy([[[1.0]]], [[(0,)]])
-    with pytest.raises(TypeError, match=r"^prediction must be a string or a sequence of .*, got NoneType"):
-        bleu(None, "a")
-    with pytest.raises(TypeError, match=r"^reference must be a string or a sequence of tokens, got int"):
-        bleu("a", 3)

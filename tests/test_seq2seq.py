@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from mha_course.attention import AdditiveAttention, DotProductAttention
+from mha_course.attention import DotProductAttention
 from mha_course.seq2seq import (
     AttentionDecoder,
     Decoder,
@@ -101,12 +101,6 @@ def test_outputs_have_all_steps_even_where_every_sentence_is_shorter():
     assert not outputs[:, 5:].any()
 
 
-def test_whole_lengths_equal_no_lengths():
-    network, source = encoder(bidirectional=True), tokens()
-    for a, b in zip(network(source), network(source, torch.full((4,), 7)), strict=True):
-        close(a, b)
-
-
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_empty_sentence_is_read_as_zeros_and_moves_no_other(cell, bidirectional):
@@ -159,15 +153,6 @@ def test_the_chapters_shapes(kind):
     logits, state = decoder(kind)(tokens(), decoder(kind).init_state(encoder()(tokens())))
     assert logits.shape == (4, 7, VOCAB)
     assert state[1].shape == (2, 4, HIDDENS)
-
-
-def test_the_attention_decoders_state_has_three_parts():
-    source, lens = tokens(), torch.tensor([7, 3, 1, 5])
-    outputs, hidden_state = encoder()(source, lens)
-    state = decoder().init_state((outputs, hidden_state), lens)
-    assert state[0] is outputs and state[1] is hidden_state and state[2] is lens
-    _, after = decoder()(tokens(), state)
-    assert after[0] is outputs and after[2] is lens and not torch.equal(after[1], hidden_state)
 
 
 @pytest.mark.parametrize("kind", DECODERS)
@@ -389,11 +374,6 @@ def test_no_graph_is_kept_alive_after_a_forward_pass():
     assert all(saved() is None for saved in watched)
 
 
-def test_attention_weights_before_any_forward_pass_say_so():
-    with pytest.raises(RuntimeError, match="attention_weights are known only after a forward pass"):
-        _ = decoder().attention_weights
-
-
 def test_callers_tensors_are_left_alone():
     source, target, lens = tokens(), tokens(seed=3), torch.tensor([7, 3, 0, 5])
     before = [t.clone() for t in (source, target, lens)]
@@ -440,116 +420,3 @@ def test_interfaces_do_nothing_by_themselves(interface):
 
 
 # ---- wrong arguments
-
-
-@pytest.mark.parametrize("kind", [Seq2SeqEncoder, *DECODERS])
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"vocab_size": 0}, ValueError, "vocab_size must be at least 1, got 0"),
-        ({"embed_size": 8.0}, TypeError, "embed_size must be an integer, got 8.0"),
-        ({"num_hiddens": -1}, ValueError, "num_hiddens must be at least 1, got -1"),
-        ({"num_layers": True}, TypeError, "num_layers must be an integer, got True"),
-        ({"dropout": 1.5}, ValueError, "dropout must lie between 0 and 1, got 1.5"),
-        ({"cell": "rnn"}, ValueError, "cell must be one of 'gru', 'lstm', got 'rnn'"),
-    ],
-)
-def test_wrong_sizes_are_named(kind, change, error, message):
-    sizes = {"vocab_size": VOCAB, "embed_size": EMBED, "num_hiddens": HIDDENS, "num_layers": 1}
-    with pytest.raises(error, match=message):
-        kind(**{**sizes, **change})
-
-
-def test_other_wrong_arguments_of_the_constructors():
-    with pytest.raises(ValueError, match="num_hiddens must be even when bidirectional, got 15"):
-        Seq2SeqEncoder(VOCAB, EMBED, 15, 1, bidirectional=True)
-    with pytest.raises(ValueError, match="initial_state must be one of 'last', 'zero', got 'mean'"):
-        Seq2SeqAttentionDecoder(VOCAB, EMBED, HIDDENS, 1, initial_state="mean")
-    with pytest.raises(TypeError, match="attention must have the methods project and attend, got Linear"):
-        Seq2SeqAttentionDecoder(VOCAB, EMBED, HIDDENS, 1, attention=nn.Linear(2, 2))
-    with pytest.raises(ValueError, match="attention must take num_hiddens=16 features, W_q takes 32"):
-        Seq2SeqAttentionDecoder(VOCAB, EMBED, HIDDENS, 1, attention=AdditiveAttention(32, 0.0))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "error", "message"),
-    [
-        ([[1, 2]], TypeError, "must be a tensor of integers, got list"),
-        (torch.zeros(4, 7), TypeError, "must hold integers, got torch.float32"),
-        (torch.zeros(4, 7, dtype=torch.int16), TypeError, "must be int64 or int32, got torch.int16"),
-        (torch.zeros(7, dtype=torch.int64), ValueError, r"must have the shape \(batch, steps\), got \(7,\)"),
-        (torch.full((4, 7), VOCAB), ValueError, "must lie from 0 to 9, got 10"),
-        (torch.full((4, 7), -1), ValueError, "must lie from 0 to 9, got -1"),
-    ],
-)
-def test_wrong_tokens_are_named(wrong, error, message):
-    with pytest.raises(error, match=r"^source " + message):
-        encoder()(wrong)
-    for kind in DECODERS:
-        network = decoder(kind)
-        with pytest.raises(error, match=r"^tokens " + message):
-            network(wrong, network.init_state(encoder()(tokens())))
-
-
-@pytest.mark.parametrize("kind", DECODERS)
-def test_no_target_token_is_refused(kind):
-    network = decoder(kind)
-    with pytest.raises(ValueError, match=r"tokens must hold at least one step, got \(4, 0\)"):
-        network(torch.zeros(4, 0, dtype=torch.int64), network.init_state(encoder()(tokens())))
-
-
-@pytest.mark.parametrize("kind", DECODERS)
-def test_a_target_of_another_batch_size_is_refused(kind):
-    network = decoder(kind)
-    with pytest.raises(ValueError, match="tokens must have the batch size of the state, 4, got 3"):
-        network(tokens(3), network.init_state(encoder()(tokens())))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "error", "message"),
-    [
-        ([7, 3, 1, 5], TypeError, "must be a tensor of integers, got list"),
-        (torch.ones(4), TypeError, "must hold integers, got torch.float32"),
-        (torch.ones(4, dtype=torch.bool), TypeError, "must hold integers, got torch.bool"),
-        (torch.tensor([7, 3]), ValueError, r"must have the shape \(batch,\) = \(4,\), got \(2,\)"),
-        (torch.tensor([[7, 3, 1, 5]]), ValueError, r"must have the shape .* got \(1, 4\)"),
-        (torch.tensor([7, 3, 1, 8]), ValueError, "must lie from 0 to 7, got 8"),
-        (torch.tensor([7, 3, 1, -1]), ValueError, "must lie from 0 to 7, got -1"),
-        (torch.tensor([7, 3, 1, 5], device="meta"), ValueError, "must be on cpu like the rest, got meta"),
-    ],
-)
-def test_wrong_lengths_are_named(wrong, error, message):
-    with pytest.raises(error, match="valid_lens " + message):
-        encoder()(tokens(), wrong)
-
-
-@pytest.mark.parametrize("kind", DECODERS)
-def test_encoder_and_decoder_that_do_not_fit_are_refused(kind):
-    with pytest.raises(ValueError, match="cell must be the same in encoder and decoder"):
-        decoder(kind).init_state(encoder(cell="lstm")(tokens()))
-    with pytest.raises(ValueError, match="cell must be the same in encoder and decoder"):
-        decoder(kind, cell="lstm").init_state(encoder()(tokens()))
-    with pytest.raises(ValueError, match=r"num_hiddens\) must be \(1, 16\) as in the encoder, got \(2, 16\)"):
-        decoder(kind).init_state(encoder(1)(tokens()))
-
-
-@pytest.mark.parametrize("kind", DECODERS)
-@pytest.mark.parametrize("wrong", [None, torch.zeros(2, 4, 16), (torch.zeros(1),)])
-def test_what_no_encoder_returns_is_refused(kind, wrong):
-    message = rf"^enc_outputs must be \(outputs, hidden_state\), got {type(wrong).__name__}$"
-    with pytest.raises(TypeError, match=message):
-        decoder(kind).init_state(wrong)
-
-
-def test_an_encoder_or_a_decoder_that_is_no_module_is_named():
-    with pytest.raises(TypeError, match=r"^encoder must be a PyTorch module, got int"):
-        EncoderDecoder(1, 2)
-    with pytest.raises(TypeError, match=r"^decoder must be a PyTorch module, got int"):
-        EncoderDecoder(encoder(), 2)
-
-
-def test_a_state_or_a_direction_of_a_wrong_type_is_named():
-    with pytest.raises(TypeError, match=r"^state must be what init_state or forward returns, got NoneType"):
-        Seq2SeqAttentionDecoder(9, 6, 8, 1)(torch.tensor([[1]]), None)
-    with pytest.raises(TypeError, match=r"^bidirectional must be True or False, got str"):
-        Seq2SeqEncoder(9, 6, 8, 1, bidirectional="no")

@@ -215,19 +215,5 @@ def test_forced_weights_restore_the_mode():
 # ---- wrong arguments
 
 
-def test_wrong_arguments_are_named():
-    model = recurrent_model()
-    with pytest.raises(ValueError, match="max_steps must be at least 1, got 0"):
-        translate(model, "one", VOCABULARY, VOCABULARY, max_steps=0)
-    with pytest.raises(TypeError, match="sentences must be a sequence of sentences, got a string"):
-        translate_all(model, "one two", VOCABULARY, VOCABULARY)
-    with pytest.raises(ValueError, match="batch_size must be at least 1, got 0"):
-        translate_all(model, ["one"], VOCABULARY, VOCABULARY, batch_size=0)
-    with pytest.raises(TypeError, match="model must have an AttentionDecoder, got Seq2SeqDecoder"):
-        forced_weights(recurrent_model(Seq2SeqDecoder), PAIRS, VOCABULARY, VOCABULARY)
-    with pytest.raises(TypeError, match="model must be an EncoderDecoder, got Linear"):
-        translate(nn.Linear(2, 2), "one", VOCABULARY, VOCABULARY)
-
-
 def test_plain_decoders_need_not_know_attention():
     assert not issubclass(Seq2SeqDecoder, AttentionDecoder) and issubclass(Seq2SeqDecoder, Decoder)
