@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 READY := $(VENV)/.ready
 
-.PHONY: help book serve lab page pdf test check sync claims bench mutants lighthouse clean
+.PHONY: help book serve lab page pdf format test check sync claims bench mutants lighthouse clean
 
 help:
 	@echo 'make book             build the four editions into _build/html'
@@ -13,6 +13,7 @@ help:
 	@echo 'make lab              open the notebooks in JupyterLab'
 	@echo 'make test             run every test and every notebook of every language'
 	@echo 'make check            the quick form: unit tests and the English notebooks, no sites'
+	@echo 'make format           lay out all code: modules, tests, English notebooks'
 	@echo 'make sync             execute changed English notebooks, carry code and outputs to every language'
 	@echo 'make page LANG=tr STEM=index   build one page to look at'
 	@echo 'make pdf              one PDF an edition (needs Chromium)'
@@ -58,7 +59,13 @@ tests/node_modules/.ready: $(READY) tests/package-lock.json
 # In their order: else the notebooks of few cells, which are those that train, would all come last.
 NOTEBOOKS := -n 2 --dist loadfile --no-loadscope-reorder --nbval
 
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/python -m tools.editions format
+
 test: $(READY) tests/node_modules/.ready
+	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m tools.editions check
@@ -69,6 +76,7 @@ test: $(READY) tests/node_modules/.ready
 WITHOUT_SITE := $(addprefix --ignore tests/test_,browser.py site.py pdf.py new_language.py)
 
 check: $(READY)
+	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m tools.editions check

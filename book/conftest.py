@@ -1,8 +1,10 @@
-"""How ``pytest --nbval book`` compares a notebook's outputs: words and integers exactly, decimals by value.
+"""How ``pytest --nbval book`` compares outputs.
 
-The last printed digit of a decimal may differ between machines, so decimals agree within one unit of the
-third place (``1.2e-05`` forms within one in a thousand). The cell tag ``atol-0.1`` widens this for one cell.
-Spaces do not count, and a tensor on a GPU prints as one on the CPU.
+Words and integers are compared exactly, decimals by value. The last printed
+digit of a decimal may differ between machines, so decimals agree within one
+unit of the third place (``1.2e-05`` forms within one in a thousand). The cell
+tag ``atol-0.1`` widens this for one cell. Spaces do not count, and a tensor on
+a GPU prints as one on the CPU.
 """
 
 from __future__ import annotations
@@ -17,23 +19,28 @@ import pytest
 from nbval.plugin import IPyNbCell
 
 CELL_TIMEOUT = 300  # seconds
-DECIMAL = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
+DECIMAL = re.compile(
+    r"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+"
+)
 
-# One thread: sums add up in the same order everywhere, and two notebooks run side by side.
+# One thread: sums add up in the same order everywhere.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:2")
 
 
 class Output(str):
-    """The text of an output, equal to another where the words are equal and the decimals close."""
+    """The text of an output: equal words and close decimals are equal."""
 
     atol = 1.1e-3
 
     def __eq__(self, other: object) -> bool:
         ours, theirs = (
-            [" ".join(part.split()) for part in DECIMAL.split(str(text))] for text in (self, other)
+            [" ".join(part.split()) for part in DECIMAL.split(str(text))]
+            for text in (self, other)
         )
-        return ours == theirs and all(map(self.close, DECIMAL.findall(self), DECIMAL.findall(str(other))))
+        return ours == theirs and all(
+            map(self.close, DECIMAL.findall(self), DECIMAL.findall(str(other)))
+        )
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -43,11 +50,15 @@ class Output(str):
     def close(self, one: str, other: str) -> bool:
         if "e" in one.lower() and self.atol == Output.atol:
             return math.isclose(float(one), float(other), rel_tol=1e-3)
-        return math.isclose(float(one), float(other), rel_tol=1e-4, abs_tol=self.atol)
+        return math.isclose(
+            float(one), float(other), rel_tol=1e-4, abs_tol=self.atol
+        )
 
 
 def without_device(text: str) -> str:
-    return re.sub(r"\bcuda(:\d+)?\b", "cpu", re.sub(r", device='cuda:\d+'", "", text))
+    return re.sub(
+        r"\bcuda(:\d+)?\b", "cpu", re.sub(r", device='cuda:\d+'", "", text)
+    )
 
 
 def by_value(sanitize: Any) -> Any:
@@ -66,12 +77,14 @@ def by_value(sanitize: Any) -> Any:
 
 
 def if_executed(runtest: Any) -> Any:
-    """nbval runs a cell without stored outputs and compares nothing; here that is a failure."""
+    """A cell without stored outputs fails: nbval would compare nothing."""
 
     @wraps(runtest)
     def run(cell: IPyNbCell) -> None:
         if cell.cell.source.strip() and cell.cell.execution_count is None:
-            cell.raise_cell_error("The committed notebook was never executed: run `make sync`.")
+            cell.raise_cell_error(
+                "The committed notebook was never executed: run `make sync`."
+            )
         runtest(cell)
 
     return run

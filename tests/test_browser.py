@@ -28,7 +28,12 @@ FLAGS = [
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 CHAPTER = "multi-head-attention"
 COURSE = Course()
-ALL_PAGES = [f"{code}/{stem}.html" for code in COURSE.languages for stem in COURSE.pages]
+OF_EACH_LANGUAGE = (CHAPTER, "translations")
+LOOKED_AT = [
+    f"{code}/{stem}.html"
+    for code in COURSE.languages
+    for stem in (COURSE.pages if code == COURSE.source else OF_EACH_LANGUAGE)
+]
 MISSING = [] if CHROMIUM else ["Chromium (Debian: apt-get install chromium)"]
 MISSING += [] if AXE.exists() else ["axe-core (in tests/: npm ci)"]
 pytestmark = pytest.mark.skipif(
@@ -89,9 +94,8 @@ def found(page: Page, query: str) -> list[str]:
     """The addresses that a search for `query` gives, best first."""
     if not page.locator("dialog.search").is_visible():
         page.keyboard.press("/")
-        page.wait_for_function("window.courseSearch !== undefined")
-    page.fill("dialog.search input", query)
-    page.wait_for_timeout(50)
+    page.wait_for_function("document.querySelector('dialog.search input').oninput !== null")
+    page.fill("dialog.search input", query)  # the results are there when its event has been answered
     return page.eval_on_selector_all(".results a", "links => links.map(link => link.href)")
 
 
@@ -236,7 +240,7 @@ def weight(site: Path, address: str, requests: list[str]) -> int:
     )
 
 
-@pytest.mark.parametrize("path", ALL_PAGES)
+@pytest.mark.parametrize("path", LOOKED_AT)
 def test_a_page_is_light_quiet_and_open_to_everyone(browser, address, site, path):
     """No other host, no complaint, at most 500 kB, nothing for axe, light or dark, no sideways scrolling."""
     page = browser.new_page(viewport=DESK, color_scheme="light")
@@ -277,7 +281,6 @@ def test_what_a_reader_opens_is_open_to_everyone(browser, address, code, scheme,
     button, then = OPENED[opened]
     page.locator(button).last.click()
     if then:
-        page.wait_for_function("window.courseSearch !== undefined")
         assert then(page)
     page.add_script_tag(path=AXE)
     problems = page.evaluate(RULES, [])
@@ -356,6 +359,31 @@ def test_everything_can_be_reached_by_keyboard_and_focus_shows(browser, address)
     assert any("search-button" in name for name in reached) and any(
         "theme-button" in name for name in reached
     )
+    page.close()
+
+
+ROOM = """signs => [...document.querySelectorAll("article .code pre")].map(pre => {
+    const opened = pre.closest("details");
+    if (opened) opened.open = true;
+    const style = getComputedStyle(pre), ruler = document.createElement("span");
+    ruler.textContent = "0".repeat(signs);
+    pre.append(ruler);
+    const width = ruler.getBoundingClientRect().width / signs;
+    ruler.remove();
+    const room = (pre.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)) / width;
+    return [room, opened !== null];
+})"""
+
+
+@pytest.mark.parametrize(("width", "signs"), [(1265, 79), (390, 35)])
+def test_a_line_of_code_fits(browser, address, width, signs):
+    """Beside both columns on a screen of 1280 pixels, less a scroll bar; about half of it on a phone."""
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(f"{address}/en/{CHAPTER}.html")
+    room = page.evaluate(ROOM, signs)
+    assert {folded for _, folded in room} == {True, False}
+    assert min(signs for signs, _ in room) >= signs, room
+    assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('article p')).fontSize)") >= 16
     page.close()
 
 

@@ -141,128 +141,59 @@ def remove(key: str) -> Callable[[NotebookNode], None]:
     return lambda notebook: notebook.cells.remove(cell_of(notebook, key))
 
 
+# fmt: off
 DRIFT: dict[str, tuple[str, Callable[[NotebookNode], object], str, str]] = {
     "an edited code cell": ("tr", replace("add", "1 + 1", "1 + 2"), "add", "source: not as in English"),
-    "a translated comment": (
-        "tr",
-        replace("add", "1)", "1)  # toplam"),
-        "add",
-        "source: not as in English",
-    ),
+    "a translated comment": ("tr", replace("add", "1)", "1)  # toplam"),
+        "add", "source: not as in English"),
     "an edited output": ("tr", change_output, "add", "outputs: not as in English"),
-    "a lost tag": (
-        "tr",
-        lambda nb: cell_of(nb, "solution-half").metadata.clear(),
-        "solution-half",
-        "metadata: not as in English",
-    ),
-    "an execution count": (
-        "tr",
-        lambda nb: cell_of(nb, "add").update(execution_count=7),
-        "add",
-        "execution_count: not as in English",
-    ),
-    "a changed kernel": (
-        "tr",
-        lambda nb: nb.metadata.kernelspec.update(name="ir"),
-        "",
-        "metadata: not as in English",
-    ),
+    "a lost tag": ("tr", lambda nb: cell_of(nb, "solution-half").metadata.clear(),
+        "solution-half", "metadata: not as in English"),
+    "an execution count": ("tr", lambda nb: cell_of(nb, "add").update(execution_count=7),
+        "add", "execution_count: not as in English"),
+    "a changed kernel": ("tr", lambda nb: nb.metadata.kernelspec.update(name="ir"),
+        "", "metadata: not as in English"),
     "an edited id": ("tr", rename, "neden", "English has no cell of this id"),
     "the cell of an edited id": ("tr", rename, "why", "cell is missing"),
     "another order": ("tr", swap, "result", "stands where English has why"),
     "a missing code cell": ("tr", remove("add"), "add", "cell is missing"),
     "a missing text": ("tr", remove("why"), "why", "cell is missing"),
-    "an extra cell": (
-        "tr",
-        lambda nb: nb.cells.append(named(new_markdown_cell("Ek."), "ek")),
-        "ek",
-        "English has no cell of this id",
-    ),
+    "an extra cell": ("tr", lambda nb: nb.cells.append(named(new_markdown_cell("Ek."), "ek")),
+        "ek", "English has no cell of this id"),
     "an edited formula": ("tr", replace("title", "m_{ij}", "m_{ji}"), "title", "formula 'm_{ij} \\\\in"),
-    "an edited display formula": (
-        "tr",
-        replace("formula", "a = b", "b = a"),
-        "formula",
-        "formula 'a = b' of English",
-    ),
-    "an edited link": (
-        "tr",
-        replace("why", "(#result)", "(#sonuc)"),
-        "why",
-        "link to '#result' of English is missing",
-    ),
-    "an edited inline code": (
-        "tr",
-        replace("title", "`mask`", "`maske`"),
-        "title",
-        "code 'maske' is not in English",
-    ),
-    "another heading level": (
-        "tr",
-        replace("result", "## ", "### "),
-        "result",
-        "heading '###' is not in English",
-    ),
-    "a translation edited, not stamped": (
-        "tr",
-        replace("why", "bakın", "bakınız"),
-        "why",
-        "not stamped as read",
-    ),
-    "a translation written, not stamped": (
-        "vi",
-        replace("result", "Result", "Kết quả"),
-        "result",
-        "not stamped as read",
-    ),
-    "literal asterisks": (
-        "tr",
-        replace("result", "*eşittir*", "* eşittir*"),
-        "result",
-        "shows a literal '*'",
-    ),
-    "literal asterisks beside Chinese": (
-        "zh",
-        replace("result", "*相等*", "**「相等」**的"),
-        "result",
-        "literal '*'",
-    ),
+    "an edited display formula": ("tr", replace("formula", "a = b", "b = a"),
+        "formula", "formula 'a = b' of English"),
+    "an edited link": ("tr", replace("why", "(#result)", "(#sonuc)"),
+        "why", "link to '#result' of English is missing"),
+    "an edited inline code": ("tr", replace("title", "`mask`", "`maske`"),
+        "title", "code 'maske' is not in English"),
+    "another heading level": ("tr", replace("result", "## ", "### "),
+        "result", "heading '###' is not in English"),
+    "a translation edited, not stamped": ("tr", replace("why", "bakın", "bakınız"),
+        "why", "not stamped as read"),
+    "a translation written, not stamped": ("vi", replace("result", "Result", "Kết quả"),
+        "result", "not stamped as read"),
+    "literal asterisks": ("tr", replace("result", "*eşittir*", "* eşittir*"),
+        "result", "shows a literal '*'"),
+    "literal asterisks beside Chinese": ("zh", replace("result", "*相等*", "**「相等」**的"),
+        "result", "literal '*'"),
     "an open formula": ("tr", replace("title", "\\}$", "\\}"), "title", "shows a literal '$'"),
-    "a sentence left in English": (
-        "tr",
-        replace(
-            "why",
-            "Onsuz dolgunun ağırlıkları sıfır olmaz.",
-            "Without it the weights on padding are not zero.",
-        ),
-        "why",
-        "has English left in: 'Without it the weights'",
-    ),
-    "a heading left in English": (
-        "tr",
-        replace("result", "Sonuç", "Result"),
-        "result",
-        "English left in: 'Result'",
-    ),
+    "a sentence left in English": ("tr",
+        replace("why", TURKISH["why"].partition("[")[0], ENGLISH["why"].partition("[")[0]),
+        "why", "has English left in: 'Without it the weights'"),
+    "a heading left in English": ("tr", replace("result", "Sonuç", "Result"),
+        "result", "English left in: 'Result'"),
     "a cell left in English": ("zh", lambda nb: cells_update(nb, ENGLISH), "result", "English left in"),
     "Simplified characters": ("zh", replace("why", "權重", "权重"), "why", "has Simplified characters: 权"),
-    "text that is not NFC": (
-        "tr",
-        replace("result", "Sonuç", "Sonuc\u0327"),
-        "result",
-        "not in Unicode's normal form",
-    ),
-    "a wrong word": (
-        "zh",
-        replace("title", "查詢", "查找"),
-        "title",
-        "says '查找', which is wrong here: '查詢'",
-    ),
+    "text that is not NFC": ("tr", replace("result", "Sonuç", "Sonuc\u0327"),
+        "result", "not in Unicode's normal form"),
+    "a wrong word": ("zh", replace("title", "查詢", "查找"),
+        "title", "says '查找', which is wrong here: '查詢'"),
     "a wrong Turkish word": ("tr", replace("title", "sorgulardan", "tuşlardan"), "title", "says 'tuş'"),
     "an empty cell": ("tr", lambda nb: cell_of(nb, "why").update(source=" \n"), "why", "is empty"),
     "a MyST role": ("tr", replace("why", "bakın", "{ref}`bakın`"), "why", "MyST role"),
 }
+# fmt: on
 
 
 @pytest.mark.parametrize("kind", DRIFT)
@@ -308,6 +239,36 @@ def test_a_notebook_too_many_is_found(course: Course) -> None:
 def test_a_link_to_nothing_is_found_in_english(course: Course, target: str) -> None:
     rewrite(course, "en", replace("why", "sums.ipynb#title", target))
     assert any(f"error: en masks#why: link to {target}: there is no such" in line for line in errors(course))
+
+
+def make_untidy(notebook: NotebookNode) -> None:
+    cell_of(notebook, "add").source = f"print( 1+1 )\nlong = '{'x' * 80}'"
+
+
+def test_untidy_code_is_an_error_only_on_pages_of_the_second_edition(course: Course) -> None:
+    rewrite(course, "en", make_untidy)
+    sync(course)
+    said = [finding.line() for finding in check(course)]
+    assert said == ["warning: en masks: 1 code cells are not laid out: run format"]
+    (course.root / "book/second-edition.txt").write_text("sums\nmasks\n", encoding="utf-8")
+    assert errors(course) == [
+        "error: en masks#add: its code is not laid out as the others': run format",
+        "error: en masks#add: has a line of 89 characters; 79 fit on a page",
+    ]
+
+
+def test_format_lays_out_code_and_keeps_everything_else(course: Course) -> None:
+    before = course.read("en", "masks")
+    rewrite(course, "en", lambda notebook: cell_of(notebook, "add").update(source="print( 1+1 )"))
+    assert main(["--root", str(course.root), "format", "sums"]) == 0
+    assert cell_of(course.read("en", "masks"), "add").source == "print( 1+1 )"
+    assert main(["--root", str(course.root), "format"]) == 0
+    assert course.read("en", "masks") == before
+
+
+def test_code_that_cannot_be_read_is_named(course: Course) -> None:
+    rewrite(course, "en", lambda notebook: cell_of(notebook, "add").update(source="print(1"))
+    assert any(line.startswith("error: en masks: ruff cannot read its code") for line in errors(course))
 
 
 def test_code_changed_after_execution_is_found(course: Course) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tools.course import ROOT
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"])
 def test_every_file_that_is_linked_to_exists(name: str) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
     links = re.findall(r"\]\(([^)#\s]+)\)", text)

@@ -135,6 +135,11 @@ class Course:
         return [Path(file).name for file in files if file]
 
     @property
+    def mended(self) -> set[str]:
+        """The pages of the second edition, where untidy code is an error and no warning."""
+        return set(self.text("book/second-edition.txt").split())
+
+    @property
     def claims(self) -> list[dict[str, str]]:
         """What was measured of every claim: chapter, cell, claim, threshold, and a column for each seed."""
         return list(csv.DictReader(self.text(CLAIMS).splitlines(), delimiter="\t"))

@@ -11,12 +11,18 @@ from pathlib import Path
 
 from tools.course import ROOT, Course, CourseError
 
-from . import check, exchange, languages, lock, sync
+from . import check, exchange, formatting, languages, lock, sync
 
 
 def run_sync(course: Course, args: argparse.Namespace) -> int:
     changed = sync.sync(course, args.stems, args.drop, args.execute)
     print("\n".join(f"wrote {name}" for name in changed) or "everything is in step")
+    return 0
+
+
+def run_format(course: Course, args: argparse.Namespace) -> int:
+    changed = formatting.format_pages(course, args.stems)
+    print("\n".join(f"wrote {name}; sync it" for name in changed) or "everything is laid out")
     return 0
 
 
@@ -88,6 +94,8 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("stems", nargs="*", metavar="STEM", help="only these chapters")
     sub.add_argument("--execute", action="store_true", help="execute even what has not changed")
     sub.add_argument("--drop", nargs="+", default=[], metavar="STEM#CELL", help="translated cells to give up")
+    sub = command("format", run_format, "Lay out the code of English notebooks.")
+    sub.add_argument("stems", nargs="*", metavar="STEM", help="only these chapters")
     sub = command("check", run_check, "Report drift; exit 1 on errors.")
     sub.add_argument("language", nargs="?", metavar="LANG")
     sub.add_argument("stem", nargs="?", metavar="STEM")

@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells
 
-from . import generated, glossary, package
+from . import formatting, generated, glossary, package
 from .lint import differences, lint
 from .lock import NOTHING, Entry, Lock, cell_state, digest, is_made, read_lock
 from .markup import skeleton
@@ -72,6 +72,13 @@ def check_source(course: Course, stem: str) -> Iterator[Finding]:
         for output in cell.outputs:
             if output.output_type == "error" or output.get("name") == "stderr":
                 yield error(f"{where}#{key}", "its output has a warning or an error in it")
+    untidy = list(formatting.faults(course, stem, notebook))
+    if stem in course.mended:
+        yield from (error(f"{where}#{key}", what) for key, what in untidy)
+    elif untidy:
+        yield Finding(
+            "warning", where, f"{len({key for key, _ in untidy})} code cells are not laid out: run format"
+        )
     for key, name in package.unknown_names(notebook):
         yield error(f"{where}#{key}", f"uses {name}, which no cell before it imports")
     for key, cell in cells(notebook).items():

@@ -1,0 +1,61 @@
+"""How the code of a page is laid out: by ruff, as ``book/ruff.toml`` says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Collection, Iterator
+from functools import cache
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from tools.course import Course, CourseError, cells, parsed_notebook
+
+from .package import SHOWN, WIDTH
+
+
+def format_pages(course: Course, stems: Collection[str] = ()) -> list[str]:
+    """Lay out the code of these English pages (none: of all), and return the files changed."""
+    if unknown := set(stems) - set(course.stems()):
+        raise CourseError(f"{course.source} {min(unknown)}: there is no such notebook")
+    changed = []
+    for stem in stems or course.stems():
+        notebook = course.read(course.source, stem)
+        for key, source in unformatted(course, stem, notebook).items():
+            cells(notebook, "code")[key].source = source
+        if course.write(course.source, stem, notebook):
+            changed.append(f"book/{course.source}/{stem}.ipynb")
+    return changed
+
+
+def unformatted(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
+    """The code cells that ruff would change, as it would have them. Cells that sync makes are left alone."""
+    code, path = cells(notebook, "code"), course.path(course.source, stem)
+    wanted = cells(parsed_notebook(by_ruff(nbformat.writes(notebook), path)), "code")
+    return {
+        key: wanted[key].source
+        for key in code
+        if key != "setup" and not SHOWN.fullmatch(key) and wanted[key].source != code[key].source
+    }
+
+
+@cache
+def by_ruff(text: str, path: Path) -> str:
+    """A notebook's text as ruff lays it out; ids and metadata are taken from the notebook itself."""
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(path), "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CourseError(f"{path.parent.name} {path.stem}: ruff cannot read its code: {done.stderr.strip()}")
+    return done.stdout
+
+
+def faults(course: Course, stem: str, notebook: NotebookNode) -> Iterator[tuple[str, str]]:
+    """Cells whose code is laid out otherwise, or has lines that a reader would have to scroll."""
+    for key in unformatted(course, stem, notebook):
+        yield key, "its code is not laid out as the others': run format"
+    for key, cell in cells(notebook, "code").items():
+        longest = max(map(len, cell.source.splitlines()), default=0)
+        if longest > WIDTH and key != "setup" and not SHOWN.fullmatch(key):
+            yield key, f"has a line of {longest} characters; {WIDTH} fit on a page"
