@@ -77,9 +77,7 @@ class PlainAttention(nn.Module):
     def __init__(self, num_hiddens: int, num_heads: int) -> None:
         super().__init__()
         self.num_heads = num_heads
-        self.W_q, self.W_k, self.W_v, self.W_o = (
-            nn.Linear(num_hiddens, num_hiddens) for _ in range(4)
-        )
+        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(num_hiddens, num_hiddens) for _ in range(4))
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         projections = (self.W_q(x), self.W_k(x), self.W_v(x))

@@ -56,6 +56,7 @@ CLEAN = """        keys, values = clean_padding(keys, values, allowed)
 """
 FFN = "X = X + self.dropout(self.ffn(self.norm_3(X)))"
 
+# fmt: off
 FAULTS = [
     # ---- masking ----
     Fault("masking", "<= for < in the length mask", "device) < valid_lens", "device) <= valid_lens"),
@@ -358,6 +359,7 @@ FAULTS = [
     Fault("plot", "unused places drawn", "        ax.remove()\n", "        pass\n"),
     Fault("plot", "negative scores cut off", "low, high = min(0.0, float(grid.min()))", "low, high = min(0.0, 0.0)"),
 ]
+# fmt: on
 
 
 def copy_package(folder: Path) -> None:
@@ -384,14 +386,18 @@ def run_tests(names: tuple[str, ...], folder: Path) -> str:
     command = [sys.executable, "-m", "pytest", *options, *paths]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT)
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT
+        )
     except subprocess.TimeoutExpired:
         return "(did not end)"
     if done.returncode == 0:
         return ""
     found = re.search(r"^(?:FAILED|ERROR) \S*?(?:(\w+)\.py)?(?:::(\S+))?(?= |$)", done.stdout, re.MULTILINE)
     if found is None:
-        raise RuntimeError(f"pytest failed without a failed test:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise RuntimeError(
+            f"pytest failed without a failed test:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        )
     return "::".join(part for part in found.groups() if part)
 
 
@@ -407,7 +413,9 @@ def check_faults(faults: list[Fault]) -> None:
     for fault in faults:
         count = (ROOT / "mha_course" / f"{fault.module}.py").read_text().count(fault.old)
         if count != 1:
-            sys.exit(f"{fault.module}, {fault.what}: its text occurs {count} times, must occur once: {fault.old!r}")
+            sys.exit(
+                f"{fault.module}, {fault.what}: its text occurs {count} times, must occur once: {fault.old!r}"
+            )
 
 
 def check_sound(modules: list[str]) -> None:
@@ -435,7 +443,9 @@ def main(words: list[str]) -> int:
         for number, future in enumerate(as_completed(tried), start=1):
             fault, caught = tried[future], future.result()
             if fault.equivalent:
-                verdict = f"equivalent: {fault.equivalent}" if not caught else f"CAUGHT, not equivalent: {caught}"
+                verdict = (
+                    f"equivalent: {fault.equivalent}" if not caught else f"CAUGHT, not equivalent: {caught}"
+                )
                 wrong += bool(caught)
             else:
                 verdict = caught or "SURVIVED"

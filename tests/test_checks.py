@@ -324,7 +324,9 @@ REFUSED = [
 # fmt: on
 
 
-@pytest.mark.parametrize(("call", "error", "message"), REFUSED, ids=[f"{i}-{row[2][:40]}" for i, row in enumerate(REFUSED)])
+@pytest.mark.parametrize(
+    ("call", "error", "message"), REFUSED, ids=[f"{i}-{row[2][:40]}" for i, row in enumerate(REFUSED)]
+)
 def test_what_is_wrong_is_named_in_one_line(call, error, message):
     figures = plt.get_fignums()
     with pytest.raises(error, match=re.escape(message)) as caught:
@@ -335,7 +337,9 @@ def test_what_is_wrong_is_named_in_one_line(call, error, message):
 
 
 @pytest.mark.parametrize("need_weights", [False, True])
-@pytest.mark.parametrize("attention", [DotProductAttention(), AdditiveAttention(12), MultiHeadAttention(12, 3)])
+@pytest.mark.parametrize(
+    "attention", [DotProductAttention(), AdditiveAttention(12), MultiHeadAttention(12, 3)]
+)
 @pytest.mark.parametrize("wrong", ["keys", "values", "all"])
 def test_types_that_differ_are_told_by_pytorch(attention, need_weights, wrong):
     given = {name: X.double() if wrong in (name, "all") else X for name in ("queries", "keys", "values")}
@@ -348,7 +352,10 @@ def test_types_that_differ_are_told_by_pytorch(attention, need_weights, wrong):
 
 def test_no_check_reads_the_values_of_a_tensor_that_is_not_on_the_cpu():
     """A look at a GPU's tensor would wait for all that it was asked for before; one on "meta" has no values."""
-    lens, ids = torch.ones(2, dtype=torch.int64, device=META), torch.ones(2, 3, dtype=torch.int64, device=META)
+    lens, ids = (
+        torch.ones(2, dtype=torch.int64, device=META),
+        torch.ones(2, 3, dtype=torch.int64, device=META),
+    )
     X = torch.ones(2, 3, 12, device=META)
     for attention in (DotProductAttention(), AdditiveAttention(12), MultiHeadAttention(12, 3)):
         for need_weights in (False, True):

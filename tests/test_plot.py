@@ -273,5 +273,3 @@ def test_every_drawing_of_the_package_is_found_and_is_svg():
         svg = diagram(name)._repr_svg_()
         assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
         assert svg == diagram(name).svg
-
-
