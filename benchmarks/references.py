@@ -1,4 +1,4 @@
-"""What the course is measured and tested against: D2L 1.0.3 as it is, and models written from descriptions."""
+"""What the course is measured and tested against: D2L 1.0.3, and models written from descriptions."""
 
 import math
 import sys
@@ -59,9 +59,15 @@ class EagerAttention(nn.Module):
     """D2L 0.17's order of arguments and names of layers: sizes first, no lazy layers."""
 
     def __init__(
-        self, key_size: int, query_size: int, value_size: int, num_hiddens: int, num_heads: int, dropout: float,
+        self,
+        key_size: int,
+        query_size: int,
+        value_size: int,
+        num_hiddens: int,
+        num_heads: int,
+        dropout: float,
         bias: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self.num_heads = num_heads
         self.attention = d2l.DotProductAttention(dropout)
