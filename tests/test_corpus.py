@@ -399,6 +399,8 @@ def test_vocabulary_begins_with_the_special_tokens() -> None:
     assert vocabulary["b"] == 4
     assert vocabulary[["c", "zebra", "<eos>"]] == [6, 3, 2]
     assert "zebra" not in vocabulary
+    assert Vocabulary([["<eos>", "a", "<eos>"]]).to_tokens([4]) == ["a"]
+    assert len(Vocabulary([["<eos>", "a", "<eos>"]])) == 5
 
 
 def test_vocabulary_leaves_rare_words_out() -> None:
