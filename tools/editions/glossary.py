@@ -17,6 +17,12 @@ def table(course: Course) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def english_names(course: Course) -> re.Pattern[str]:
+    """The English terms, longest first: a translation may give them in brackets."""
+    names = sorted((english_pattern(row[course.source]) for row in course.terms), key=len, reverse=True)
+    return re.compile("|".join(names) or "(?!)", re.IGNORECASE)
+
+
 def words(course: Course, language: str) -> set[str]:
     """Every word of the language's terms: those that are also English may stand in a heading."""
     texts = (f"{row.get(language)} {row.get(f'{language}_accepted')}" for row in course.terms)

@@ -39,7 +39,8 @@ def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
         if re.search(start + wrong, plain(text).lower()):
             yield f"says {wrong!r}, which is wrong here: {right!r}"
     if code != course.source:
-        yield from english_left_in(english, text, glossary.words(course, code))
+        named = glossary.english_names(course)
+        yield from english_left_in(english, named.sub(" … ", text), glossary.words(course, code))
 
 
 def is_simplified(character: str) -> bool:
