@@ -24,8 +24,13 @@ def synchronize(device: torch.device) -> None:
 
 
 def interleaved(
-    calls: Mapping[str, Callable[[], object]], device: torch.device, *, seconds: float = 10.0, least: int = 5,
-    most: int = 60, title: str = "",
+    calls: Mapping[str, Callable[[], object]],
+    device: torch.device,
+    *,
+    seconds: float = 10.0,
+    least: int = 5,
+    most: int = 60,
+    title: str = "",
 ) -> dict[str, list[float]]:
     """Return each call's seconds a round. In every round each call runs once, in an order drawn anew.
 
@@ -67,8 +72,12 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def picture(
-    panels: Mapping[str, Mapping[str, Sequence[float]]], lengths: Sequence[int], colours: Sequence[str],
-    xlabel: str, title: str, path: Path,
+    panels: Mapping[str, Mapping[str, Sequence[float]]],
+    lengths: Sequence[int],
+    colours: Sequence[str],
+    xlabel: str,
+    title: str,
+    path: Path,
 ) -> None:
     """Draw a panel for each unit, in it a line for each name, both axes logarithmic."""
     import matplotlib

@@ -180,7 +180,10 @@ def load_corpus(target: str = "fr", split: str = "train") -> list[Pair]:
     check_choice("split", split, SPLITS)
     return [
         Pair(
-            row["id"], row["template"], tuple(row["en"].split()), tuple(row[target].split()),
+            row["id"],
+            row["template"],
+            tuple(row["en"].split()),
+            tuple(row[target].split()),
             _alignment(row[f"{target}_align"]),
         )
         for row in _rows()

@@ -20,8 +20,17 @@ from mha_course.attention import MultiHeadAttention
 from mha_course.checks import check_number, check_type
 
 __all__ = (
-    "Head", "all_heads", "attentions", "count_flops", "count_parameters", "gated_heads",
-    "gradient_importance", "leave_one_out", "masked_heads", "prune_heads", "watched_heads",
+    "Head",
+    "all_heads",
+    "attentions",
+    "count_flops",
+    "count_parameters",
+    "gated_heads",
+    "gradient_importance",
+    "leave_one_out",
+    "masked_heads",
+    "prune_heads",
+    "watched_heads",
 )
 
 Model = TypeVar("Model", bound=nn.Module)

@@ -112,8 +112,8 @@ def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[
 
     Examples
     --------
-    >>> from torch import tensor
-    >>> alignment_accuracy([tensor([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])], [[[0], [1]]])
+    >>> weights = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
+    >>> alignment_accuracy([weights], [[[0], [1]]])
     0.5
     """
     check_pairs("weights", weights, "alignments", alignments)

@@ -31,8 +31,17 @@ FONT_SIZE, MAX_WIDTH, MAX_COLUMNS = 10.0, 5.5, 4
 SMALLEST_CELL, USUAL_CELL, BESIDE, COLOUR_BAR = 0.16, 0.35, 0.4, 1.2  # inches; one line of text needs .16
 # Whole families first; what systems bring by themselves next; what Linux distributions add last.
 WIDE_FONTS = (
-    "Noto Sans CJK TC", "Noto Sans TC", "PingFang TC", "Heiti TC", "Microsoft JhengHei", "Source Han Sans TC",
-    "Noto Sans CJK JP", "Arial Unicode MS", "WenQuanYi Zen Hei", "Droid Sans Fallback", "AR PL UMing TW",
+    "Noto Sans CJK TC",
+    "Noto Sans TC",
+    "PingFang TC",
+    "Heiti TC",
+    "Microsoft JhengHei",
+    "Source Han Sans TC",
+    "Noto Sans CJK JP",
+    "Arial Unicode MS",
+    "WenQuanYi Zen Hei",
+    "Droid Sans Fallback",
+    "AR PL UMing TW",
 )
 
 
@@ -65,8 +74,12 @@ def diagram(name: str) -> Diagram:
 
 
 def show_heatmaps(
-    matrices: Tensor, xlabel: str = "keys", ylabel: str = "queries", titles: Sequence[str] | None = None,
-    figsize: tuple[float, float] | None = None, cmap: str = WEIGHTS,
+    matrices: Tensor,
+    xlabel: str = "keys",
+    ylabel: str = "queries",
+    titles: Sequence[str] | None = None,
+    figsize: tuple[float, float] | None = None,
+    cmap: str = WEIGHTS,
 ) -> Any:
     """Draw a grid of matrices in one scale, with a colour bar.
 
@@ -105,7 +118,9 @@ def show_heatmaps(
 
 
 def show_heads(
-    weights: Tensor, queries: Tokens | None = None, keys: Tokens | None = None,
+    weights: Tensor,
+    queries: Tokens | None = None,
+    keys: Tokens | None = None,
     titles: Sequence[str] | None = None,
 ) -> Any:
     """Draw every head's weights in one scale from 0 to 1, as many a row as leave room for the tokens.
@@ -144,8 +159,12 @@ def show_heads(
 
 
 def show_alignment(
-    weights: Tensor, source: Tokens, target: Tokens, alignment: Sequence[Sequence[int]] | None = None,
-    *, ax: Axes | None = None,
+    weights: Tensor,
+    source: Tokens,
+    target: Tokens,
+    alignment: Sequence[Sequence[int]] | None = None,
+    *,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw one sentence's attention weights, with a dot where the gold alignment is.
 

@@ -123,9 +123,18 @@ def training_step(
 
 
 def fit(
-    model: nn.Module, pairs: Sequence[Pair], source_vocabulary: Vocabulary, target_vocabulary: Vocabulary,
-    *, epochs: int = 25, learning_rate: float = 0.005, batch_size: int = 64, clip: float = 1.0, seed: int = 0,
-    device: torch.device | str | None = None, progress: bool = True,
+    model: nn.Module,
+    pairs: Sequence[Pair],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    *,
+    epochs: int = 25,
+    learning_rate: float = 0.005,
+    batch_size: int = 64,
+    clip: float = 1.0,
+    seed: int = 0,
+    device: torch.device | str | None = None,
+    progress: bool = True,
 ) -> list[float]:
     """Train `model` with Adam.
 

@@ -39,8 +39,12 @@ class Translation(NamedTuple):
 
 
 def translate(
-    model: EncoderDecoder, tokens: Tokens, source_vocabulary: Vocabulary, target_vocabulary: Vocabulary,
-    *, max_steps: int = 20,
+    model: EncoderDecoder,
+    tokens: Tokens,
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    *,
+    max_steps: int = 20,
 ) -> Translation:
     """Translate one sentence, always taking the most probable token, until ``<eos>`` or `max_steps` tokens.
 
@@ -62,8 +66,13 @@ def translate(
 
 @torch.no_grad()
 def translate_all(
-    model: EncoderDecoder, sentences: Sequence[Tokens], source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary, *, max_steps: int = 20, batch_size: int = 256,
+    model: EncoderDecoder,
+    sentences: Sequence[Tokens],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    *,
+    max_steps: int = 20,
+    batch_size: int = 256,
 ) -> list[Translation]:
     """Translate sentences as `translate` does, many at a time.
 
@@ -118,8 +127,12 @@ def decode(
 
 @torch.no_grad()
 def forced_weights(
-    model: EncoderDecoder, pairs: Sequence[Pair], source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary, *, batch_size: int = 256,
+    model: EncoderDecoder,
+    pairs: Sequence[Pair],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    *,
+    batch_size: int = 256,
 ) -> list[Tensor]:
     """Return the attention weights of every pair while the gold target is fed.
 

@@ -22,18 +22,18 @@ WORKERS = 2
 LIMIT = 600  # seconds: a run that hangs counts as caught
 
 TESTS = {
-    "checks": ("test_masking", "test_attention"),
+    "checks": ("test_checks", "test_masking", "test_attention"),
     "masking": ("test_masking", "test_attention"),
     "attention": ("test_attention", "test_properties"),
-    "seq2seq": ("test_seq2seq", "test_training", "test_translation"),
-    "training": ("test_training",),
-    "translation": ("test_translation",),
+    "seq2seq": ("test_seq2seq", "test_training", "test_decoding", "test_checks"),
+    "training": ("test_training", "test_checks"),
+    "translation": ("test_decoding", "test_checks"),
     "metrics": ("test_metrics",),
     "corpus": ("test_corpus", "test_training"),
     "transformer": ("test_transformer",),
-    "heads": ("test_heads",),
-    "convert": ("test_convert",),
-    "download": ("test_download",),
+    "heads": ("test_heads", "test_checks"),
+    "convert": ("test_convert", "test_checks"),
+    "plot": ("test_plot", "test_checks"),
 }
 
 
@@ -48,19 +48,15 @@ class Fault(NamedTuple):
     """Why nothing can tell it from the original; empty where a test has to."""
 
 
-CLEAN = """        keys, values = clean_padding(keys, values, allowed)
-"""
-MASK = """        allowed = attention_mask(valid_lens, mask, shape, queries.device)
-"""
-SINGLE = """        shape = (*queries.shape[:2], keys.shape[1])
-"""
-MULTI = """        shape = (queries.shape[0], self.num_heads, queries.shape[1], keys.shape[1])
-"""
 DROPOUT = """        dropout = self.dropout.p if self.training else 0.0
 """
 SPLIT_QUERIES = """        queries = split_heads(self.W_q(queries), self.num_heads)  # (batch, heads, queries, head_dim)
 """
+CLEAN = """        keys, values = clean_padding(keys, values, allowed)
+"""
+FFN = "X = X + self.dropout(self.ffn(self.norm_3(X)))"
 
+# fmt: off
 FAULTS = [
     # ---- masking ----
     Fault("masking", "<= for < in the length mask", "device) < valid_lens", "device) <= valid_lens"),
@@ -68,25 +64,21 @@ FAULTS = [
     Fault("masking", "causal mask upside down", ".tril()", ".triu()"),
     Fault("masking", "causal mask without the diagonal", ".tril()", ".tril(-1)"),
     Fault("masking", "causal mask one step ahead", ".tril()", ".tril(1)"),
-    Fault("masking", "fill of -1e6", '(~nothing, float("-inf"))', "(~nothing, -1e6)"),
-    Fault("masking", "fill of -1e9", '(~nothing, float("-inf"))', "(~nothing, -1e9)"),
-    Fault("masking", "rows without keys not set before the softmax", ".masked_fill(~nothing, float", ".masked_fill(nothing | True, float"),
-    Fault("masking", "rows without keys not set after it", "softmax(-1).masked_fill(nothing, 0.0)", "softmax(-1)"),
-    Fault("masking", "softmax over the wrong axis", "softmax(-1).masked_fill", "softmax(-2).masked_fill"),
-    Fault("masking", "softmax over the wrong axis without a mask", "return scores.softmax(-1)\n    n", "return scores.softmax(-2)\n    n"),
-    Fault("masking", "rows with one masked key count as empty", "~allowed.any(-1", "~allowed.all(-1"),
-    Fault("masking", "the mask the wrong way round", "torch.where(allowed, scores", "torch.where(~allowed, scores"),
-    Fault("masking", "scores written into", "torch.where(allowed, scores, fill)", "scores.copy_(torch.where(allowed, scores, fill))"),
-    Fault("masking", "the shortcut also where a row is empty", "if inplace and not any_true(nothing):", "if inplace:"),
-    Fault("masking", "the shortcut never taken", "if inplace and not any_true(nothing):", "if False:"),
-    Fault("masking", "the shortcut without being asked for", "if inplace and not", "if not"),
-    Fault("masking", "the shortcut with -1e9", '0.0, float("-inf"))', "0.0, -1e9)"),
-    Fault("masking", "the shortcut with the mask the wrong way round", "torch.where(allowed, 0.0, float", "torch.where(~allowed, 0.0, float"),
-    Fault("masking", "flags read while compiling", "return torch.compiler.is_compiling() or tracing", "return tracing"),
-    Fault("masking", "flags read while tracing", "() or tracing", "()"),
-    Fault("masking", "flags taken to be False under vmap", "# under vmap\n        return True", "# under vmap\n        return False"),
+    Fault("masking", "fill of -1e6", "torch.finfo(scores.dtype).min", "-1e6"),
+    Fault("masking", "fill of -1e9", "torch.finfo(scores.dtype).min", "-1e9"),
+    Fault("masking", "fill of minus infinity", "torch.finfo(scores.dtype).min", 'float("-inf")'),
+    Fault("masking", "fill of another type", "torch.finfo(scores.dtype).min", "torch.finfo(torch.float32).min"),
+    Fault("masking", "what is hidden not set to 0", "softmax(-1).where(allowed, 0)", "softmax(-1)"),
+    Fault("masking", "softmax over the wrong axis", "softmax(-1).where", "softmax(-2).where"),
+    Fault("masking", "softmax over the wrong axis without a mask", "return scores.softmax(-1)\n", "return scores.softmax(-2)\n"),
+    Fault("masking", "the mask the wrong way round", "scores.where(allowed, lowest)", "scores.where(~allowed, lowest)"),
+    Fault("masking", "scores written into", "scores.where(allowed, lowest)", "scores.masked_fill_(~allowed, lowest)"),
+    Fault("masking", "weights cut off from the gradient", "scores.where(allowed, lowest)", "scores.detach().where(allowed, lowest)"),
+    Fault("masking", "keys taken for values", "clean_keys if values is keys else", "clean_keys if True else"),
+    Fault("masking", "keys cut off from the gradient", "clean_keys = keys.where", "clean_keys = keys.detach().where"),
+    Fault("masking", "padding cleaned twice", "if values is keys else", "if False else"),
     Fault("masking", "keys that some query attends to are cleaned", "allowed.flatten(1, -2).any(1)", "allowed.flatten(1, -2).all(1)"),
-    Fault("masking", "keys not cleaned", "return keys.where(attended, 0)", "return keys"),
+    Fault("masking", "keys not cleaned", "keys.where(attended, 0)", "keys"),
     Fault("masking", "values not cleaned", "values.where(attended, 0)", "values"),
     Fault("masking", "the caller's values written into", "values.where(attended, 0)", "values.masked_fill_(~attended, 0)"),
     Fault("masking", "lengths or mask instead of both", "within & mask", "within | mask"),
@@ -95,22 +87,25 @@ FAULTS = [
     Fault("checks", "a full length is refused", "high > most", "high >= most"),
     Fault("checks", "lengths above the keys pass", "high > most", "False"),
     Fault("checks", "negative lengths pass", "if low < 0 or", "if"),
-    Fault("checks", "lengths read while compiling", "if torch.compiler.is_compiling() or not numbers", "if not numbers"),
-    Fault("checks", "lengths of another shape pass", "if shapes is not None and tuple", "if False and tuple"),
-    Fault("checks", "lengths on another device pass", "if device is not None and tensor.device != device", "if False"),
+    Fault("checks", "lengths read while compiling", "torch.compiler.is_compiling() or not numbers.is_cpu", "not numbers.is_cpu"),
+    Fault("checks", "lengths of a GPU read", "or not numbers.is_cpu or", "or"),
+    Fault("checks", "lengths of another shape pass", "not in (rows, queries):", "not in (rows, queries, tuple(valid_lens.shape)):"),
+    Fault("checks", "sizes of axes pass", "all(size is None or size == given", "all(True"),
     # ---- checks ----
     Fault("checks", "a mask of numbers passes", "if mask.dtype != torch.bool:", "if False:"),
     Fault("checks", "a mask of the batch is read as one of the heads", "if len(shape) == 4 and mask.dim() == 3", "if False"),
-    Fault("checks", "lengths of booleans pass", "torch.uint8)", "torch.uint8, torch.bool)"),
-    Fault("checks", "heads that do not divide pass", "if num_hiddens % num_heads:", "if False:"),
-    Fault("checks", "dropout of 1 is refused", "not 0 <= dropout <= 1", "not 0 <= dropout < 1"),
-    Fault("checks", "negative dropout passes", "not 0 <= dropout <= 1", "not dropout <= 1"),
+    Fault("checks", "lengths of booleans pass", " or tensor.dtype == torch.bool:", ":"),
+    Fault("checks", "heads that do not divide pass", "if size % number:", "if False:"),
+    Fault("checks", "bounds are refused", "not low <= float(number) <= high", "not low < float(number) < high"),
+    Fault("checks", "negative dropout passes", "not low <= float(number) <= high", "not float(number) <= high"),
     Fault("checks", "True counts as a size", "if isinstance(number, bool) or not isinstance(number, (int,", "if not isinstance(number, (int,"),
-    Fault("checks", "batch sizes that differ pass", "if tensor.shape[0] != queries.shape[0]:", "if False:"),
-    Fault("checks", "more keys than values pass", "if values.shape[1] != keys.shape[1]:", "if False:"),
-    Fault("checks", "types that differ pass", "if tensor.dtype != other.dtype:", "if False:"),
-    Fault("checks", "autocast refused", "if not autocast or", "if True or"),
+    Fault("checks", "batch sizes that differ pass", "keys, batch=batch, keys=None", "keys, batch=None, keys=None"),
+    Fault("checks", "batch sizes of values that differ pass", "values, batch=batch, keys=keys", "values, batch=None, keys=keys"),
+    Fault("checks", "more keys than values pass", "batch=batch, keys=keys.shape[1]", "batch=batch, keys=None"),
+    Fault("checks", "devices that differ pass", "if not queries.device == keys.device == values.device:", "if False:"),
     Fault("checks", "any value is a flag", "check_type(name, flag, bool,", "check_type(name, flag, object,"),
+    Fault("checks", "positions beyond the last pass", "if offset + steps > max_len:", "if False:"),
+    Fault("checks", "the other cell passes", "if isinstance(enc_outputs[1], Tensor) == isinstance(rnn, nn.LSTM):", "if False:"),
     # ---- attention ----
     Fault("attention", "no 1/√d", "queries / math.sqrt(queries.shape[-1]) @", "queries @"),
     Fault("attention", "1/√num_hiddens", "math.sqrt(queries.shape[-1])", "math.sqrt(queries.shape[-1] * queries.shape[1])"),
@@ -118,7 +113,7 @@ FAULTS = [
     Fault("attention", "no 1/√d in the fused path", "values, allowed, dropout), None", "values, allowed, dropout, scale=1.0), None"),
     Fault("attention", "no mask in the fused path", "values, allowed, dropout), None", "values, None, dropout), None"),
     Fault("attention", "no dropout in the fused path", "values, allowed, dropout), None", "values, allowed), None"),
-    Fault("attention", "no mask in the path with weights", "masked_softmax(scores, mask=allowed, inplace=True)\n    return", "masked_softmax(scores, inplace=True)\n    return"),
+    Fault("attention", "no mask in the path with weights", "masked_softmax(scores, mask=allowed)\n    return", "masked_softmax(scores)\n    return"),
     Fault("attention", "no dropout in the path with weights", "F.dropout(weights, dropout) @ values, weights", "weights @ values, weights"),
     Fault("attention", "weights after dropout", "return F.dropout(weights, dropout) @ values, weights", "weights = F.dropout(weights, dropout)\n    return weights @ values, weights"),
     Fault("attention", "dot product: dropout in evaluation", DROPOUT + "        allowed =", "        dropout = self.dropout.p\n        allowed ="),
@@ -129,22 +124,26 @@ FAULTS = [
     Fault("attention", "additive: keys subtracted", "torch.tanh(queries + keys", "torch.tanh(queries - keys"),
     Fault("attention", "additive: no mask", "masked_softmax(scores, mask=allowed)\n        output", "masked_softmax(scores)\n        output"),
     Fault("attention", "additive: keys projected as queries", "return self.W_k(keys), values", "return self.W_q(keys), values"),
-    Fault("attention", "additive: padding not cleaned", SINGLE + MASK + CLEAN + "        return self.attend(queries, *self.project(keys, values), allowed, need_weights)\n\n    def project(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:\n        \"\"\"Project the keys", SINGLE + MASK + "        return self.attend(queries, *self.project(keys, values), allowed, need_weights)\n\n    def project(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:\n        \"\"\"Project the keys"),
-    Fault("attention", "multi-head: padding not cleaned", MULTI + MASK + CLEAN, MULTI + MASK),
+    Fault("attention", "padding not cleaned", CLEAN, ""),
+    Fault("attention", "lengths without the mask", "attention_mask(valid_lens, mask,", "attention_mask(valid_lens, None,"),
+    Fault("attention", "scale after the product", "queries / math.sqrt(queries.shape[-1]) @ keys.transpose(-2, -1)", "queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])"),
+    Fault("attention", "returned weights without gradient", "@ values, weights  #", "@ values, weights.detach()  #"),
+    Fault("attention", "additive: returned weights without gradient", "return output, weights if need_weights", "return output, weights.detach() if need_weights"),
+    Fault("attention", "additive: weights not asked for returned", "return output, weights if need_weights else None", "return output, weights"),
     Fault("attention", "features split among the heads without moving the axis", "return X.transpose(1, 2)  # (batch, heads", "return X.reshape(batch, num_heads, n, -1)  # (batch, heads"),
     Fault("attention", "heads and features exchanged when splitting", "n, num_heads, num_hiddens // num_heads)  #", "n, num_hiddens // num_heads, num_heads).transpose(2, 3)  #"),
     Fault("attention", "heads joined without moving the axis", "return X.transpose(1, 2).flatten(2)", "return X.flatten(2).reshape(X.shape[0], X.shape[2], -1)"),
     Fault("attention", "heads folded before the batch", "split_heads(X, num_heads).flatten(0, 1)", "split_heads(X, num_heads).transpose(0, 1).flatten(0, 1)"),
     Fault("attention", "heads unfolded before the batch", "X.reshape(folded // num_heads, num_heads, n, head_dim)", "X.reshape(num_heads, folded // num_heads, n, head_dim).transpose(0, 1)"),
     Fault("attention", "keys and values exchanged", "split_heads(self.W_k(keys), self.num_heads), split_heads(self.W_v(values), self.num_heads)", "split_heads(self.W_v(values), self.num_heads), split_heads(self.W_k(keys), self.num_heads)"),
-    Fault("attention", "W_k and W_v exchanged", '"key_size", key_size, num_hiddens, bias)', '"value_size", value_size, num_hiddens, bias)'),
+    Fault("attention", "sizes of W_k and W_v exchanged", "nn.Linear(key_size or num_hiddens, num_hiddens, bias)", "nn.Linear(value_size or num_hiddens, num_hiddens, bias)"),
     Fault("attention", "no W_o", "self.W_o(join_heads(output))", "join_heads(output)"),
-    Fault("attention", "no bias in W_o", "nn.Linear(num_hiddens, num_hiddens, bias=bias)", "nn.Linear(num_hiddens, num_hiddens, bias=False)"),
-    Fault("attention", "no biases in the projections", "nn.Linear(size, num_hiddens, bias=bias)", "nn.Linear(size, num_hiddens, bias=False)"),
-    Fault("attention", "lazy projections", "nn.Linear(size, num_hiddens, bias=bias)", "nn.LazyLinear(num_hiddens, bias=bias)"),
+    Fault("attention", "no bias in W_o", "nn.Linear(num_hiddens, num_hiddens, bias)", "nn.Linear(num_hiddens, num_hiddens, False)"),
+    Fault("attention", "no bias in W_q", "nn.Linear(query_size or num_hiddens, num_hiddens, bias)", "nn.Linear(query_size or num_hiddens, num_hiddens, False)"),
+    Fault("attention", "lazy projections", "nn.Linear(query_size or num_hiddens, num_hiddens, bias)", "nn.LazyLinear(num_hiddens, bias)"),
     Fault("attention", "weights kept on the module", "        return output if weights is None else (output, weights)", "        self.kept = weights\n        return output if weights is None else (output, weights)"),
     # ---- seq2seq ----
-    Fault("seq2seq", "encoder that reads padding", "if bool((valid_lens == steps).all()):", "if True:"),
+    Fault("seq2seq", "encoder that reads padding", "if bool((lens == steps).all()):", "if True:"),
     Fault("seq2seq", "outputs of empty sentences", "outputs = outputs.masked_fill(is_empty[:, None, None], 0)", "outputs = outputs"),
     Fault("seq2seq", "states of empty sentences", "part.masked_fill(is_empty[:, None], 0)", "part"),
     Fault("seq2seq", "outputs cut at the longest length", ", total_length=steps", ""),
@@ -154,13 +153,23 @@ FAULTS = [
     Fault("seq2seq", "the LSTM's cell asked", "else hidden_state[0][-1]", "else hidden_state[1][-1]"),
     Fault("seq2seq", "decoder that never starts from zero", 'if self.initial_state == "zero":', "if False:"),
     Fault("seq2seq", "weights of the graph kept", "looked.detach()", "looked"),
-    Fault("seq2seq", "attention over padding", "return attention_mask(source_valid_lens, None,", "return attention_mask(None, None,"),
+    Fault("seq2seq", "attention over padding", "allowed = attention_mask(valid_lens, None,", "allowed = attention_mask(None, None,"),
     Fault("seq2seq", "dropout between the layers of one", "dropout if num_layers > 1 else 0.0", "dropout"),
     Fault("seq2seq", "context of zeros", "(repeated, embedded)", "(repeated * 0, embedded)"),
     Fault("seq2seq", "state not carried on", "output, hidden_state = self.rnn(step, hidden_state)", "output, _ = self.rnn(step, hidden_state)"),
     Fault("seq2seq", "one-way encoder called bidirectional", "num_layers, dropout, bidirectional)", "num_layers, dropout, False)"),
-    Fault("seq2seq", "a network may be anything", '        check_type("encoder", encoder, nn.Module, "a PyTorch module")\n', ""),
-    Fault("seq2seq", "what no encoder returns passes", "if not isinstance(enc_outputs, (tuple, list)) or len(enc_outputs) != 2:", "if False:"),
+    Fault("seq2seq", "what no encoder returns passes", "        check_enc_outputs(enc_outputs, self.rnn)\n        outputs,", "        outputs,"),
+    Fault("seq2seq", "keys cut off from the encoder's gradient", "clean_padding(enc_outputs, enc_outputs, allowed)", "clean_padding(enc_outputs.detach(), enc_outputs, allowed)"),
+    Fault("seq2seq", "values cut off from the encoder's gradient", "clean_padding(enc_outputs, enc_outputs, allowed)", "clean_padding(enc_outputs, enc_outputs.detach(), allowed)"),
+    Fault("seq2seq", "the first state cut off from the encoder's gradient", "AttentionState(outputs, hidden_state, source_valid_lens)", "AttentionState(outputs, map_state(hidden_state, torch.detach), source_valid_lens)"),
+    Fault("seq2seq", "context cut off from the encoder's gradient", "repeated = context.unsqueeze(1)", "repeated = context.detach().unsqueeze(1)"),
+    Fault("seq2seq", "no dropout of the source's embedding", "embedded = self.dropout(self.embedding(source))", "embedded = self.embedding(source)"),
+    Fault("seq2seq", "no dropout of the target's embedding", "embedded = self.dropout(self.embedding(tokens))", "embedded = self.embedding(tokens)"),
+    Fault("seq2seq", "no dropout of the target's embedding, with attention", "in self.dropout(self.embedding(tokens)).split", "in self.embedding(tokens).split"),
+    Fault("seq2seq", "no dropout between layers", "dropout if num_layers > 1 else 0.0", "0.0"),
+    Fault("seq2seq", "no dropout of the attention weights", "AdditiveAttention(num_hiddens, dropout)", "AdditiveAttention(num_hiddens)"),
+    Fault("seq2seq", "the attention given is not used", "attention or AdditiveAttention(num_hiddens, dropout)", "AdditiveAttention(num_hiddens, dropout)"),
+    Fault("seq2seq", "state of the encoder without lengths", "run_packed(self.rnn, embedded, source_valid_lens)", "run_packed(self.rnn, embedded, None)"),
     # ---- training ----
     Fault("training", "padding counted in the loss", "counts = length_mask(lens, steps)", "counts = torch.ones_like(labels, dtype=torch.bool)"),
     Fault("training", "loss over all positions", "counts.sum().clamp(min=1)", "labels.numel()"),
@@ -172,7 +181,16 @@ FAULTS = [
     Fault("training", "losses of batches weighed alike", "total + loss * tokens, count + tokens", "total + loss, count + 1"),
     Fault("training", "the same order in every epoch", "order = seed * epochs + epoch", "order = seed"),
     Fault("training", "mode not restored", "    model.train(was_training)\n", ""),
-    Fault("training", "any device passes", "(model, pairs, epochs, learning_rate, clip, seed, device)", "(model, pairs, epochs, learning_rate, clip, seed, None)"),
+    Fault("training", "AdamW for Adam", "torch.optim.Adam(", "torch.optim.AdamW("),
+    Fault("training", "another optimizer", "torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)", "torch.optim.SGD(model.parameters(), lr=10 * learning_rate)"),
+    Fault("training", "step size not used", "lr=learning_rate", "lr=0.005"),
+    Fault("training", "other moments", "fused=True)", "fused=True, betas=(0.9, 0.98))"),
+    Fault("training", "gradients cut number by number", "nn.utils.clip_grad_norm_", "nn.utils.clip_grad_value_"),
+    Fault("training", "batches of one size", "target_vocabulary, batch_size, seed=order)", "target_vocabulary, 64, seed=order)"),
+    Fault("training", "batches in the order given", "batch_size, seed=order)", "batch_size)"),
+    Fault("training", "a label of -100 is skipped", ", ignore_index=NO_LABEL)", ")"),
+    Fault("training", "the graph of the loss kept", "return loss.detach()", "return loss"),
+    Fault("training", "model not moved", "        model.to(device)\n", "        pass\n"),
     # ---- translation ----
     Fault("translation", "nothing stops at <eos>", "return ids[: ids.index(end)] if end in ids else ids", "return ids"),
     Fault("translation", "<eos> among the tokens", "ids[: ids.index(end)]", "ids[: ids.index(end) + 1]"),
@@ -182,6 +200,12 @@ FAULTS = [
     Fault("translation", "weights with the row of <eos>", "..., : steps - 1, :length]", "..., :steps, :length]"),
     Fault("translation", "weights over padding", ": len(written), :length]", ": len(written), :]"),
     Fault("translation", "translates in training mode", "    model.eval()\n", ""),
+    Fault("translation", "the least probable token", "logits.argmax(dim=-1)", "logits.argmin(dim=-1)"),
+    Fault("translation", "mode not restored after an error", "    try:\n        yield\n    finally:\n        model.train(was_training)", "    yield\n    model.train(was_training)"),
+    Fault("translation", "training mode after all", "        model.train(was_training)", "        model.train()"),
+    Fault("translation", "the source without <eos>", '[*rows[len(translations)].source, "<eos>"]', "[*rows[len(translations)].source]"),
+    Fault("translation", "one step too many", "for _ in range(max_steps):", "for _ in range(max_steps + 1):"),
+    Fault("translation", "one sentence a batch too few", "target_vocabulary, batch_size):\n            ids", "target_vocabulary, batch_size)[:1]:\n            ids"),
     # ---- metrics ----
     Fault("metrics", "BLEU rewards long predictions", "min(0.0, 1 - len(expected) / len(predicted))", "1 - len(expected) / len(predicted)"),
     Fault("metrics", "BLEU without brevity penalty", "math.exp(min(0.0, 1 - len(expected) / len(predicted)))", "1.0"),
@@ -192,6 +216,11 @@ FAULTS = [
     Fault("metrics", "peaks over the steps", "matrix.argmax(dim=-1)", "matrix.argmax(dim=0)"),
     Fault("metrics", "tokens without counterpart count", "zip(peaks, alignment, strict=True) if gold]", "zip(peaks, alignment, strict=True)]"),
     Fault("metrics", "exact match of strings only", "tokens_of(p) == tokens_of(r)", "p == r"),
+    Fault("metrics", "alignment averaged a sentence", "        hits += [peak in gold for peak, gold in zip(peaks, alignment, strict=True) if gold]", "        found = [peak in gold for peak, gold in zip(peaks, alignment, strict=True) if gold]\n        hits += [sum(found) / len(found)] if found else []"),
+    Fault("metrics", "exact match ignores the order", "tokens_of(p) == tokens_of(r)", "sorted(tokens_of(p)) == sorted(tokens_of(r))"),
+    Fault("metrics", "exact match counts from the start only", "tokens_of(p) == tokens_of(r)", "tokens_of(r)[: len(tokens_of(p))] == tokens_of(p)"),
+    Fault("metrics", "any gold position is the first", "peak in gold for", "peak == gold[0] for"),
+    Fault("metrics", "the ruler is one step short", "max(1, steps - 1)", "max(1, steps)"),
     # ---- corpus ----
     Fault("corpus", "no <eos>", "[*vocabulary[list(tokens)], vocabulary.eos]", "[*vocabulary[list(tokens)]]"),
     Fault("corpus", "padded with <unk>", "[vocabulary.pad] *", "[vocabulary.unk] *"),
@@ -202,6 +231,19 @@ FAULTS = [
     Fault("corpus", "batches of any lengths", "key=lambda pair: (len(pair.source), len(pair.target))", "key=lambda pair: 0"),
     Fault("corpus", "batches from short to long", "sorted(chunks, key=lambda chunk: draw())", "chunks"),
     Fault("corpus", "source and target exchanged", "*_padded([pair.source for pair in chunk], source_vocabulary)", "*_padded([pair.target for pair in chunk], source_vocabulary)"),
+    Fault("corpus", "special words counted as words", " and word not in self.special]", "]"),
+    Fault("corpus", "unknown words are padding", "self._ids.get(token, self.unk) for token", "self._ids.get(token, self.pad) for token"),
+    Fault("corpus", "an unknown word is padding", "return self._ids.get(tokens, self.unk)", "return self._ids.get(tokens, self.pad)"),
+    Fault("corpus", "all sorted by length", "POOL * batch_size)", "len(shuffled) or 1)"),
+    Fault("corpus", "Turkish I as in English", 'text.replace("I", "ı").replace("İ", "i")', "text"),
+    Fault("corpus", "dots that stay apart", 'unicodedata.normalize("NFC", sentence)', "sentence"),
+    Fault("corpus", "capitals stay", "text.lower()).split()", "text).split()"),
+    Fault("corpus", "the languages exchanged", "line, (source, target))", "line, (target, source))"),
+    Fault("corpus", "NUL characters pass", 'if b"\\0" in line:', "if False:"),
+    Fault("corpus", "byte order mark in the first word", ".removeprefix(codecs.BOM_UTF8)", ""),
+    Fault("corpus", "columns lost", "not in (2, 3)", "< 2"),
+    Fault("corpus", "lines counted from 0", "start=1)", "start=0)"),
+    Fault("corpus", "blank lines read", "for number, line in lines if line.strip())", "for number, line in lines)"),
     # ---- transformer ----
     Fault("transformer", "cached steps forgotten by the mask", "[cache[0].shape[2] :]", "[: X.shape[1]]"),
     Fault("transformer", "later steps seen", "[cache[0].shape[2] :]", "[-1:]"),
@@ -216,13 +258,30 @@ FAULTS = [
     Fault("transformer", "decoder looks at padding", "*memory, allowed, need_weights)", "*memory, None, need_weights)"),
     Fault("transformer", "padding of the source not cleaned", "sources = clean_padding(enc_outputs, enc_outputs, allowed)", "sources = enc_outputs, enc_outputs"),
     Fault("transformer", "no residual in the encoder", "X = X + self.dropout(self.attention(", "X = self.dropout(self.attention("),
-    Fault("transformer", "no residual in the decoder", "X = X + self.dropout(attended)", "X = self.dropout(attended)"),
+    Fault("transformer", "no residual in the decoder", "X = X + self.dropout(attended)\n        attended, w", "X = self.dropout(attended)\n        attended, w"),
     Fault("transformer", "attention of what is not normalised", "        Y = self.norm_1(X)\n        X = X", "        Y = X\n        X = X"),
     Fault("transformer", "no last normalisation in the decoder", "self.dense(self.norm(X))", "self.dense(X)"),
     Fault("transformer", "no last normalisation in the encoder", "normalised: Tensor = self.norm(X)", "normalised: Tensor = X"),
     Fault("transformer", "no ReLU", "nn.ReLU()", "nn.Identity()"),
-    Fault("transformer", "tensors kept while exporting", "need_weights = not torch.compiler.is_compiling()", "need_weights = True"),
+    Fault("transformer", "tensors kept while exporting", "if not torch.compiler.is_compiling():", "if True:"),
     Fault("transformer", "weights of the graph kept", "weights.detach(), (0", "weights, (0"),
+    Fault("transformer", "weights computed in training", "not (self.training or torch.compiler.is_compiling())", "not torch.compiler.is_compiling()"),
+    Fault("transformer", "weights of an earlier pass left", "stack_layers(maps) if need_weights else None", "stack_layers(maps) if need_weights else self._attention_weights"),
+    Fault("transformer", "no dropout after self-attention", "X = X + self.dropout(attended)\n        attended, w", "X = X + attended\n        attended, w"),
+    Fault("transformer", "no dropout after cross-attention", "X = X + self.dropout(attended)\n        X", "X = X + attended\n        X"),
+    Fault("transformer", "no dropout after the decoder's feed-forward part", FFN, "X = X + self.ffn(self.norm_3(X))"),
+    Fault("transformer", "no dropout after the encoder's feed-forward part", "X + self.dropout(self.ffn(self.norm_2(X)))", "X + self.ffn(self.norm_2(X))"),
+    Fault("transformer", "no dropout after the encoder's attention", "self.dropout(self.attention(Y, Y, Y, valid_lens))", "self.attention(Y, Y, Y, valid_lens)"),
+    Fault("transformer", "no dropout of the encoder's weights", "self.attention = MultiHeadAttention(num_hiddens, num_heads, dropout,", "self.attention = MultiHeadAttention(num_hiddens, num_heads, 0.0,"),
+    Fault("transformer", "no dropout of the self-attention's weights", "self.self_attention = MultiHeadAttention(num_hiddens, num_heads, dropout,", "self.self_attention = MultiHeadAttention(num_hiddens, num_heads, 0.0,"),
+    Fault("transformer", "no dropout of the cross-attention's weights", "self.cross_attention = MultiHeadAttention(num_hiddens, num_heads, dropout,", "self.cross_attention = MultiHeadAttention(num_hiddens, num_heads, 0.0,"),
+    Fault("transformer", "no dropout of the encoded positions", "self.dropout(X + self.P[", "(X + self.P["),
+    Fault("transformer", "no dropout in the encoder's positions", "PositionalEncoding(num_hiddens, dropout)\n        sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)\n        self.blocks = ", "PositionalEncoding(num_hiddens)\n        sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)\n        self.blocks = "),
+    Fault("transformer", "no dropout in the decoder's positions", "PositionalEncoding(num_hiddens, dropout)\n        sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)\n        self.blocks: ", "PositionalEncoding(num_hiddens)\n        sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)\n        self.blocks: "),
+    Fault("transformer", "positions in single precision", "torch.arange(max_len, dtype=torch.float64)", "torch.arange(max_len, dtype=torch.float16).float()"),
+    Fault("transformer", "the source cut off from the gradient", "sources = clean_padding(enc_outputs, enc_outputs, allowed)", "sources = clean_padding(enc_outputs.detach(), enc_outputs.detach(), allowed)"),
+    Fault("transformer", "earlier steps cut off from the gradient", "torch.cat((cache[0], keys), dim=2)", "torch.cat((cache[0].detach(), keys), dim=2)"),
+    Fault("transformer", "positions saved with the weights", "persistent=False", "persistent=True"),
     # ---- heads ----
     Fault("heads", "gates over features instead of heads", "(by_head * gate.unsqueeze(-1))", "(by_head.reshape(batch, queries, -1, len(gate)) * gate)"),
     Fault("heads", "masks stay on", "hooks.callback(hook.remove)", "pass"),
@@ -238,6 +297,14 @@ FAULTS = [
     Fault("heads", "sum for mean", ") / len(batches) for head", ") for head"),
     Fault("heads", "operations of the fused kernel lost", "FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):", "FlopCounterMode(display=False) as counter:"),
     Fault("heads", "any score passes", '    check_number("what score returns", value.item() if isinstance(value, Tensor) else value)\n', ""),
+    Fault("heads", "a watched attention stays so after an error", "    try:\n        yield weights\n    finally:\n        for module in watched.values():\n            del vars(module)", "    yield weights\n    if True:\n        for module in watched.values():\n            del vars(module)"),
+    Fault("heads", "watched weights keep their graph", "kept[name] = weights.detach()", "kept[name] = weights"),
+    Fault("heads", "watched heads always return weights", "return output, weights if need_weights else None", "return output, weights"),
+    Fault("heads", "an iterator of heads used up", "    without = list(without)\n", ""),
+    Fault("heads", "an iterator of batches used up", "    batches = list(batches)\n", "    batches = (list(batches), batches)[1]\n"),
+    Fault("heads", "gates without gradient", ", requires_grad=True)", ")"),
+    Fault("heads", "gates of another type", "torch.ones_like(module.W_o.weight[0, : module.num_heads], requires_grad=True)", "torch.ones(module.num_heads, requires_grad=True)"),
+    Fault("heads", "columns of another head cut", "torch.cat([parts[i] for i in kept], axis)", "torch.cat([parts[-1 - i] for i in kept], axis)"),
     # ---- convert ----
     Fault("convert", "from torch: biases lost", "*module.in_proj_bias.chunk(3), module", "*(0 * module.in_proj_bias).chunk(3), module"),
     Fault("convert", "from torch: bias of the output lost", ".chunk(3), module.out_proj.bias)", ".chunk(3), 0 * module.out_proj.bias)"),
@@ -253,27 +320,53 @@ FAULTS = [
     Fault("convert", "type lost", "dtype=weight.dtype)", ")"),
     Fault("convert", "Annotated Transformer: layers the wrong way round", "zip(LAYERS, linears,", "zip(LAYERS[::-1], linears,"),
     Fault("convert", "pruned heads carried over", '(sizes | {"the width of all heads": attention.W_o.in_features})', "sizes"),
-    # ---- download ----
-    Fault("download", "http without a checksum", ' or sha256 is None)', ')'),
-    Fault("download", "redirects to anywhere", "        _check_scheme(f\"what {req.full_url} redirects to\", newurl, self.sha256)\n", ""),
-    Fault("download", "checksum not compared", "if not _has_sum(content, sha256):", "if False:"),
-    Fault("download", "cut transfers accepted", "if total and len(content) != total:", "if False:"),
-    Fault("download", "files of any size", "if max(have, total) > LARGEST:", "if False:"),
-    Fault("download", "404 tried again", "and caught.code < 500:", "and False:"),
-    Fault("download", "paths outside the folder", '".." in parts.parts', "False"),
-    Fault("download", "parts are kept", "    os.replace(partial, path)\n", "    path.write_bytes(content)\n"),
-    Fault("download", "NUL characters pass", r'if "\0" in text:', "if False:"),
-    Fault("download", "bombs unpacked", "if len(content) > LARGEST:", "if False:"),
-    Fault("download", "byte order mark in the first word", r'.removeprefix(b"\xef\xbb\xbf")', ""),
-    Fault("download", "columns lost", "not in (2, 3)", "< 2"),
-    Fault("download", "lines counted from 0", "start=1)", "start=0)"),
+    Fault("convert", "weights share memory", "target.load_state_dict(weights)", "target.load_state_dict(weights, assign=True)"),
+    Fault("convert", "from D2L: dropout lost", "attention = AdditiveAttention(layers.w_v.in_features, layers.dropout.p,", "attention = AdditiveAttention(layers.w_v.in_features, 0.0,"),
+    Fault("convert", "from the Annotated Transformer: dropout lost", "layers.h, layers.dropout.p, output", "layers.h, 0.0, output"),
+    Fault("convert", "to the Annotated Transformer: dropout lost", "    target.dropout.p = attention.dropout.p\n", ""),
+    Fault("convert", "to the Annotated Transformer: mode lost", "    return module.train(attention.training)\n\n\ndef fill", "    return module\n\n\ndef fill"),
+    # ---- plot ----
+    Fault("plot", "names of the axes exchanged", "ax.set_xlabel(xlabel,", "ax.set_xlabel(ylabel,"),
+    Fault("plot", "the name of the rows lost", "ax.set_ylabel(ylabel,", "ax.set_ylabel('',"),
+    Fault("plot", "names of the columns on every row", "for ax in axes[-1]:", "for ax in axes.flat:"),
+    Fault("plot", "titles the wrong way round", "zip(axes[0], titles or (), strict=False)", "zip(axes[0], (titles or ())[::-1], strict=False)"),
+    Fault("plot", "titles of heads the wrong way round", "in zip(shown, weights, titles, strict=True)", "in zip(shown, weights, titles[::-1], strict=True)"),
+    Fault("plot", "matrices transposed", "ax.imshow(matrix.numpy(),", "ax.imshow(matrix.T.numpy(),"),
+    Fault("plot", "rows from below", 'aspect="equal")', 'aspect="equal", origin="lower")'),
+    Fault("plot", "colours blurred into each other", 'aspect="equal")', 'aspect="equal", interpolation="bilinear")'),
+    Fault("plot", "cells that are no squares", 'aspect="equal"', 'aspect="auto"'),
+    Fault("plot", "each picture in its own scale", "vmin=low, vmax=high", "vmin=matrix.min(), vmax=matrix.max()"),
+    Fault("plot", "colours the wrong way round", '"Blues", "#D55E00"', '"Blues_r", "#D55E00"'),
+    Fault("plot", "the colour map is not used", "draw(ax, matrix, low, high, cmap)", "draw(ax, matrix, low, high, WEIGHTS)"),
+    Fault("plot", "no colour bar of heat-maps", "    figure.colorbar(image, ax=axes, shrink=0.6)\n", ""),
+    Fault("plot", "no colour bar of heads", "    figure.colorbar(image, ax=list(shown), shrink=0.6)\n", ""),
+    Fault("plot", "dots on the other side of the diagonal", "ax.scatter(position, row,", "ax.scatter(row, position,"),
+    Fault("plot", "dots that cannot be seen", "color=GOLD, edgecolors", "color=GOLD, alpha=0.0, edgecolors"),
+    Fault("plot", "dots behind the picture", "zorder=3)", "zorder=-1)"),
+    Fault("plot", "dots in a colour of the map", 'WEIGHTS, GOLD = "Blues", "#D55E00"', 'WEIGHTS, GOLD = "Blues", "#084594"'),
+    Fault("plot", "dots of one gold position only", "for position in gold:\n", "for position in gold[:1]:\n"),
+    Fault("plot", "tokens the wrong way round", "ax.set_yticks(range(len(rows)), rows,", "ax.set_yticks(range(len(rows)), rows[::-1],"),
+    Fault("plot", "tokens of the columns the wrong way round", "ax.set_xticks(places, columns,", "ax.set_xticks(places, columns[::-1],"),
+    Fault("plot", "source and target exchanged", "label(ax, source_names, target_names)", "label(ax, target_names, source_names)"),
+    Fault("plot", "no <eos>", 'ending = ["<eos>"] if', "ending = [] if"),
+    Fault("plot", "two colours alike", '"#009E73", "#CC79A7"', '"#009E73", "#009E75"'),
+    Fault("plot", "colours that only some can tell apart", '"#0072B2", "#D55E00", "#009E73", "#CC79A7"', '"#0072B2", "#B03000", "#506000", "#CC79A7"'),
+    Fault("plot", "figures wider than a page", "width = min(MAX_WIDTH, wanted + COLOUR_BAR)", "width = wanted + COLOUR_BAR"),
+    Fault("plot", "the size asked for is not used", "figsize=figsize or grid_size(*grid.shape)", "figsize=grid_size(*grid.shape)"),
+    Fault("plot", "a grey figure", '"facecolor": "white"', '"facecolor": "grey"'),
+    Fault("plot", "letters too small", "FONT_SIZE, MAX_WIDTH, MAX_COLUMNS = 10.0", "FONT_SIZE, MAX_WIDTH, MAX_COLUMNS = 7.0"),
+    Fault("plot", "a new figure for axes that are given", "    if ax is None:\n", "    if True:\n"),
+    Fault("plot", "unused places drawn", "        ax.remove()\n", "        pass\n"),
+    Fault("plot", "negative scores cut off", "low, high = min(0.0, float(grid.min()))", "low, high = min(0.0, 0.0)"),
 ]
+# fmt: on
 
 
 def copy_package(folder: Path) -> None:
     """Copy the package into a folder; what its tests need besides is linked."""
     shutil.copytree(ROOT / "mha_course", folder / "mha_course", ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "tools").symlink_to(ROOT / "tools")
+    for name in ("tools", "benchmarks"):
+        (folder / name).symlink_to(ROOT / name)
 
 
 def plant(fault: Fault, folder: Path) -> None:
@@ -293,14 +386,18 @@ def run_tests(names: tuple[str, ...], folder: Path) -> str:
     command = [sys.executable, "-m", "pytest", *options, *paths]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT)
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT
+        )
     except subprocess.TimeoutExpired:
         return "(did not end)"
     if done.returncode == 0:
         return ""
     found = re.search(r"^(?:FAILED|ERROR) \S*?(?:(\w+)\.py)?(?:::(\S+))?(?= |$)", done.stdout, re.MULTILINE)
     if found is None:
-        raise RuntimeError(f"pytest failed without a failed test:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise RuntimeError(
+            f"pytest failed without a failed test:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        )
     return "::".join(part for part in found.groups() if part)
 
 
@@ -316,7 +413,9 @@ def check_faults(faults: list[Fault]) -> None:
     for fault in faults:
         count = (ROOT / "mha_course" / f"{fault.module}.py").read_text().count(fault.old)
         if count != 1:
-            sys.exit(f"{fault.module}, {fault.what}: its text occurs {count} times, must occur once: {fault.old!r}")
+            sys.exit(
+                f"{fault.module}, {fault.what}: its text occurs {count} times, must occur once: {fault.old!r}"
+            )
 
 
 def check_sound(modules: list[str]) -> None:
@@ -344,7 +443,9 @@ def main(words: list[str]) -> int:
         for number, future in enumerate(as_completed(tried), start=1):
             fault, caught = tried[future], future.result()
             if fault.equivalent:
-                verdict = f"equivalent: {fault.equivalent}" if not caught else f"CAUGHT, not equivalent: {caught}"
+                verdict = (
+                    f"equivalent: {fault.equivalent}" if not caught else f"CAUGHT, not equivalent: {caught}"
+                )
                 wrong += bool(caught)
             else:
                 verdict = caught or "SURVIVED"

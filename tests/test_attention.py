@@ -397,6 +397,29 @@ def test_large_scores_stay_finite(name, need_weights, scale):
 
 
 @both_paths
+def test_scores_are_scaled_before_they_can_overflow(need_weights):
+    """4 · 150 · 150 = 90,000 is beyond float16, half of it, the score, is not."""
+    queries = torch.full((1, 1, 4), 150.0, dtype=torch.float16)
+    keys = torch.tensor([150.0, 149.0]).half()[None, :, None].expand(1, 2, 4)
+    values = torch.tensor([[[1.0], [2.0]]], dtype=torch.float16)
+    output = output_of(DotProductAttention()(queries, keys, values, need_weights=need_weights))
+    assert output.item() == 1.0
+
+
+@every_class
+def test_returned_weights_have_the_gradient_of_the_formula(name):
+    attention = make(name).double()
+    queries, keys, values = (X.requires_grad_() for X in inputs(dtype=torch.float64))
+
+    def weights_of(queries, keys):
+        return attention(queries, keys, values, LENS, need_weights=True)[1]
+
+    assert torch.autograd.gradcheck(weights_of, (queries, keys), fast_mode=True)
+    probe(weights_of(queries, keys)).backward()
+    assert queries.grad.abs().max() > 0 and keys.grad.abs().max() > 0
+
+
+@both_paths
 def test_scores_beyond_any_finite_fill_count(need_weights):
     queries, keys = (
         torch.full((1, 1, 1), 1e5),

@@ -7,9 +7,9 @@ import re
 
 import pytest
 import torch
-from references import EagerAttention, MultiHeadedAttention
 from torch import nn
 
+from benchmarks.references import AnnotatedAttention, EagerAttention
 from mha_course import checks
 from mha_course.attention import (
     AdditiveAttention,
@@ -301,9 +301,9 @@ REFUSED = [
     (lambda: to_d2l(MultiHeadAttention(12, 3), eager(7, 12, 12)), ValueError, "module must have W_k.weight of shape (12, 12), got (12, 7)"),
     (lambda: from_annotated(nn.Linear(2, 2)), TypeError, "module must have h, dropout and four linears, got Linear"),
     (lambda: to_annotated(MultiHeadAttention(12, 3), nn.Linear(2, 2)), TypeError, "module must have h, dropout and four linears, got Linear"),
-    (lambda: to_annotated(MultiHeadAttention(12, 3), MultiHeadedAttention(3, 12)), ValueError, "module must have the same layers and biases"),
-    (lambda: to_annotated(MultiHeadAttention(12, 3, bias=True, key_size=7), MultiHeadedAttention(3, 12)), ValueError, "attention must have key_size 12 for the Annotated Transformer's class, got 7"),
-    (lambda: to_annotated(MultiHeadAttention(12, 3, bias=True), MultiHeadedAttention(4, 12)), ValueError, "module must have h = 3 heads, got 4"),
+    (lambda: to_annotated(MultiHeadAttention(12, 3), AnnotatedAttention(3, 12)), ValueError, "module must have the same layers and biases"),
+    (lambda: to_annotated(MultiHeadAttention(12, 3, bias=True, key_size=7), AnnotatedAttention(3, 12)), ValueError, "attention must have key_size 12 for the Annotated Transformer's class, got 7"),
+    (lambda: to_annotated(MultiHeadAttention(12, 3, bias=True), AnnotatedAttention(4, 12)), ValueError, "module must have h = 3 heads, got 4"),
     # plot
     (lambda: show_heatmaps([[1.0]]), TypeError, "matrices must be a tensor, got list"),
     (lambda: show_heatmaps(torch.ones(3)), ValueError, "matrices must have 2 or 3 or 4 axes, none of size 0, got (3,)"),
@@ -324,7 +324,9 @@ REFUSED = [
 # fmt: on
 
 
-@pytest.mark.parametrize(("call", "error", "message"), REFUSED, ids=[f"{i}-{row[2][:40]}" for i, row in enumerate(REFUSED)])
+@pytest.mark.parametrize(
+    ("call", "error", "message"), REFUSED, ids=[f"{i}-{row[2][:40]}" for i, row in enumerate(REFUSED)]
+)
 def test_what_is_wrong_is_named_in_one_line(call, error, message):
     figures = plt.get_fignums()
     with pytest.raises(error, match=re.escape(message)) as caught:
@@ -335,7 +337,9 @@ def test_what_is_wrong_is_named_in_one_line(call, error, message):
 
 
 @pytest.mark.parametrize("need_weights", [False, True])
-@pytest.mark.parametrize("attention", [DotProductAttention(), AdditiveAttention(12), MultiHeadAttention(12, 3)])
+@pytest.mark.parametrize(
+    "attention", [DotProductAttention(), AdditiveAttention(12), MultiHeadAttention(12, 3)]
+)
 @pytest.mark.parametrize("wrong", ["keys", "values", "all"])
 def test_types_that_differ_are_told_by_pytorch(attention, need_weights, wrong):
     given = {name: X.double() if wrong in (name, "all") else X for name in ("queries", "keys", "values")}
@@ -348,7 +352,10 @@ def test_types_that_differ_are_told_by_pytorch(attention, need_weights, wrong):
 
 def test_no_check_reads_the_values_of_a_tensor_that_is_not_on_the_cpu():
     """A look at a GPU's tensor would wait for all that it was asked for before; one on "meta" has no values."""
-    lens, ids = torch.ones(2, dtype=torch.int64, device=META), torch.ones(2, 3, dtype=torch.int64, device=META)
+    lens, ids = (
+        torch.ones(2, dtype=torch.int64, device=META),
+        torch.ones(2, 3, dtype=torch.int64, device=META),
+    )
     X = torch.ones(2, 3, 12, device=META)
     for attention in (DotProductAttention(), AdditiveAttention(12), MultiHeadAttention(12, 3)):
         for need_weights in (False, True):

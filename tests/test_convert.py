@@ -1,11 +1,13 @@
 """Weights carried over give the same numbers, in every direction."""
 
+from functools import partial
+
 import pytest
 import torch
-from references import EagerAttention, MultiHeadedAttention, import_d2l
 from tolerance import assert_close
 from torch import nn
 
+from benchmarks.references import AnnotatedAttention, EagerAttention, d2l
 from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
 from mha_course.convert import from_annotated, from_d2l, from_torch, to_annotated, to_d2l, to_torch
 from mha_course.masking import length_mask
@@ -82,15 +84,29 @@ def test_from_torch(sizes, bias, batch_first):
     assert not attention.training
 
 
-def test_random_numbers_are_not_shared_memory():
-    attention = ours(SIZES[0], bias=True)
-    for converted in (to_torch(attention), from_torch(to_torch(attention))):
-        before = {name: weight.clone() for name, weight in converted.state_dict().items()}
-        with torch.no_grad():
-            for parameter in attention.parameters():
-                parameter.add_(1)
-        for name, weight in converted.state_dict().items():
-            assert torch.equal(weight, before[name])
+def convertible():
+    """Each way to convert, with what is converted."""
+    sizes, ways = SIZES[0], []
+    theirs = nn.MultiheadAttention(HIDDENS, HEADS)
+    ways += [(to_torch, ours(sizes, True)), (from_torch, theirs)]
+    ways += [(from_d2l, EagerAttention(*sizes, HIDDENS, HEADS, 0.25))]
+    ways += [(partial(to_d2l, module=EagerAttention(*sizes, HIDDENS, HEADS, 0.5)), ours(sizes, False))]
+    ways += [(from_annotated, AnnotatedAttention(HEADS, HIDDENS, 0.25))]
+    ways += [(partial(to_annotated, module=AnnotatedAttention(HEADS, HIDDENS)), ours(sizes, True))]
+    return ways
+
+
+@pytest.mark.parametrize(("convert", "given"), convertible())
+@pytest.mark.parametrize("training", [False, True])
+def test_nothing_is_shared_and_the_mode_is_carried_over(convert, given, training):
+    converted = convert(given.train(training))
+    assert converted.training == training
+    before = {name: weight.clone() for name, weight in converted.state_dict().items()}
+    with torch.no_grad():
+        for parameter in given.parameters():
+            parameter.add_(1)
+    for name, weight in converted.state_dict().items():
+        assert torch.equal(weight, before[name]), name
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
@@ -105,7 +121,6 @@ def test_type_and_mode_are_carried_over(dtype, training):
 @pytest.mark.parametrize("sizes", ODD_SIZES)
 @pytest.mark.parametrize("bias", [False, True])
 def test_d2l_1_0_multi_head_in_both_directions(sizes, bias):
-    d2l = import_d2l()
     given = inputs(sizes)
     theirs = d2l.MultiHeadAttention(HIDDENS, HEADS, 0.25, bias=bias)
     theirs(*(X.float() for X in given), LENS)  # lazy layers take their sizes
@@ -141,7 +156,6 @@ def test_d2l_0_17_multi_head_in_both_directions(bias):
 
 
 def test_d2l_single_head_classes_in_both_directions():
-    d2l = import_d2l()
     queries, keys, values = inputs((4, 7, 5))
     theirs = d2l.AdditiveAttention(8, 0.25)
     theirs(queries.float(), keys.float(), values.float(), LENS)
@@ -164,12 +178,12 @@ def test_d2l_single_head_classes_in_both_directions():
 def test_annotated_transformer_in_both_directions():
     given = inputs(SIZES[0])
     mask = length_mask(LENS, 5)[:, None]
-    theirs = randomised(MultiHeadedAttention(HEADS, HIDDENS, 0.25))
+    theirs = randomised(AnnotatedAttention(HEADS, HIDDENS, 0.25))
     attention = from_annotated(theirs)
     assert_close(attention(*given, LENS), theirs(*given, mask))
     assert attention.dropout.p == 0.25
     attention = ours(SIZES[0], bias=True)
-    target = to_annotated(attention, MultiHeadedAttention(HEADS, HIDDENS, 0.5))
+    target = to_annotated(attention, AnnotatedAttention(HEADS, HIDDENS, 0.5))
     assert_close(target(*given, mask), attention(*given, LENS))
     assert target.dropout.p == 0.25
     assert_same_weights(from_annotated(target), attention)

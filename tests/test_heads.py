@@ -198,6 +198,36 @@ def test_watching_keeps_the_weights_and_changes_nothing():
     assert "attend" not in vars(module)
 
 
+def test_watching_ends_with_its_context_also_after_an_error():
+    model = transformer()
+    with pytest.raises(RuntimeError, match="inside"), watched_heads(model):
+        raise RuntimeError("inside")
+    assert not any("attend" in vars(module) for module in attentions(model).values())
+    with watched_heads(attention()) as weights:
+        pass
+    assert weights == {}
+
+
+def test_watched_weights_carry_no_graph_and_are_returned_only_if_asked_for():
+    module, given = attention(), [X.requires_grad_() for X in inputs()]
+    with watched_heads(module) as weights:
+        assert isinstance(module(*given), torch.Tensor)
+    assert not weights[""].requires_grad
+
+
+def test_iterators_serve_as_lists():
+    model = transformer()
+
+    def score():
+        return -run(model).square().sum().item()
+
+    expected = leave_one_out(model, score, without=REMOVED[:2])
+    assert leave_one_out(model, score, without=iter(REMOVED[:2])) == expected
+    importance = gradient_importance(model, lambda scale: run(model).sum() * scale, iter([1.0, 2.0]))
+    assert importance == gradient_importance(model, lambda scale: run(model).sum() * scale, [1.0, 2.0])
+    assert max(importance.values()) > 0
+
+
 def test_leave_one_out_is_the_difference_of_scores():
     model = transformer()
     before = run(model)

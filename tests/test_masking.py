@@ -81,8 +81,9 @@ def test_a_row_without_keys_has_no_weights_and_no_gradient():
     assert scores.grad[1, 0, :2].abs().min() > 0
 
 
-def test_no_step_on_the_way_back_is_not_a_number():
-    scores = torch.randn(2, 1, 3, requires_grad=True)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_no_step_on_the_way_back_is_not_a_number(dtype):
+    scores = torch.randn(2, 1, 3, dtype=dtype, requires_grad=True)
     with pytest.warns(UserWarning, match="Anomaly"), torch.autograd.detect_anomaly():
         masked_softmax(scores, torch.tensor([0, 2])).square().sum().backward()
 

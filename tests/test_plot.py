@@ -5,6 +5,7 @@ import warnings
 from xml.etree import ElementTree
 
 import matplotlib
+import numpy as np
 import pytest
 import torch
 from matplotlib import font_manager
@@ -49,6 +50,10 @@ def fits_a_page(ax):
     return figure.get_size_inches()[0] <= 5.5 and min(sizes) >= 10 and figure.get_facecolor() == white
 
 
+def has_a_colour_bar(ax):
+    return sum(a.get_label() == "<colorbar>" for a in ax.figure.axes) == 1
+
+
 # ---- heat-maps
 
 
@@ -61,9 +66,34 @@ def test_heatmaps_show_each_matrix_in_its_place_and_one_scale():
             assert torch.equal(drawn(axes[row, column]), matrices[row, column])
             assert axes[row, column].images[0].get_clim() == (0.0, matrices.max().item())
     assert [ax.get_title() for ax in axes[0]] == ["a", "b", "c"]
-    assert [ax.get_xlabel() for ax in axes[:, 0]] == ["", "k"]
-    assert [ax.get_ylabel() for ax in axes[0]] == ["q", "", ""]
+    assert [ax.get_xlabel() for ax in axes.flat] == ["", "", "", "k", "k", "k"]
+    assert [ax.get_ylabel() for ax in axes.flat] == ["q", "", "", "q", "", ""]
     assert fits_a_page(axes[0, 0])
+    assert has_a_colour_bar(axes[0, 0])
+
+
+def test_a_heat_map_is_read_like_a_table():
+    """First row above, first column left, darker is more, each cell a square of one colour."""
+    ax = show_heatmaps(torch.tensor([[1.0, 0.5], [0.0, 0.0], [0.0, 0.25]]))[0, 0]
+    figure = ax.figure
+    figure.canvas.draw()
+    pixels = torch.tensor(np.asarray(figure.canvas.buffer_rgba())[..., :3].astype(float)).mean(-1)
+
+    def brightness(row, column, away=0.0):
+        x, y = ax.transData.transform((column + away, row + away))
+        return pixels[len(pixels) - 1 - int(y), int(x)].item()
+
+    order = [brightness(0, 0), brightness(0, 1), brightness(2, 1), brightness(0 + 1, 0)]
+    assert order == sorted(order) and len(set(order)) == 4
+    assert all(brightness(0, 0, away) == brightness(0, 0) for away in (-0.4, -0.2, 0.2, 0.4))
+    left, top = ax.transData.transform((0, 0))
+    right, below = ax.transData.transform((1, 1))
+    assert right - left == pytest.approx(top - below)
+
+
+def test_size_and_colours_can_be_given():
+    ax = show_heatmaps(weights(2, 3), figsize=(3, 2), cmap="Reds")[0, 0]
+    assert ax.figure.get_size_inches().tolist() == [3, 2] and ax.images[0].get_cmap().name == "Reds"
 
 
 @pytest.mark.parametrize(("shape", "grid"), [((4, 5), (1, 1)), ((3, 4, 5), (1, 3)), ((2, 3, 4, 5), (2, 3))])
@@ -110,6 +140,8 @@ def test_every_head_has_its_picture_in_a_grid(heads):
         assert axes[head].get_title() == str(head)
     assert texts(axes[0].get_yticklabels()) == TARGET
     assert fits_a_page(axes[0])
+    assert has_a_colour_bar(axes[0])
+    assert len(axes[0].figure.axes) == heads + 1  # no empty ones
     assert len({round(ax.get_position().x0, 3) for ax in axes}) == min(heads, 3)
 
 
@@ -146,7 +178,19 @@ def test_gold_dots_stand_where_the_gold_alignment_is():
     dots = {tuple(map(int, xy)) for dot in ax.collections for xy in dot.get_offsets()}
     assert dots == {(0, 0), (2, 1), (1, 2), (3, 3), (4, 5), (5, 5)}
     assert texts(ax.get_xticklabels()) == SOURCE and texts(ax.get_yticklabels()) == TARGET
+    assert ax.images[0].get_clim() == (0, 1)
     assert fits_a_page(ax)
+
+
+def test_gold_dots_stand_out_from_every_cell():
+    """They lie above the picture, opaque, and no shade of the map comes near their colour."""
+    ax = show_alignment(torch.eye(2), "a b", "a b", [(0,), (0, 1)])
+    for dot in ax.collections:
+        assert dot.get_zorder() > ax.images[0].get_zorder()
+        (colour,) = torch.tensor(dot.get_facecolor())
+        assert colour[3] == 1
+        shades = torch.tensor(ax.images[0].get_cmap()(np.linspace(0, 1, 50)))
+        assert (shades[:, :3] - colour[:3]).norm(dim=-1).min() > 0.4
 
 
 def test_without_gold_there_are_no_dots():
@@ -162,7 +206,7 @@ def test_one_position_more_than_the_source_is_labelled_eos():
 def test_an_alignment_can_be_drawn_into_given_axes():
     _, axes = plt.subplots(1, 2)
     assert show_alignment(weights(6, 6), SOURCE, TARGET, ax=axes[1]) is axes[1]
-    assert not axes[0].images
+    assert not axes[0].images and len(plt.get_fignums()) == 1
 
 
 # ---- fonts
@@ -229,5 +273,3 @@ def test_every_drawing_of_the_package_is_found_and_is_svg():
         svg = diagram(name)._repr_svg_()
         assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
         assert svg == diagram(name).svg
-
-

@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from references import import_d2l
 from tolerance import assert_close
 
+from benchmarks.references import d2l
 from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
 from mha_course.convert import to_d2l
 from mha_course.masking import causal_mask, length_mask, masked_softmax
@@ -267,7 +267,6 @@ def test_dot_product_equals_sdpa(seed, num_queries, num_keys):
 @given(cases)
 def test_every_class_equals_d2l(case):
     """D2L fills with -1e6, which is as good as none where every row may attend to something."""
-    d2l = import_d2l()
     lens = case.lens.clamp(min=1)
     if isinstance(case.attention, MultiHeadAttention):
         bias = case.attention.W_o.bias is not None

@@ -114,6 +114,30 @@ def test_gradients_are_clipped_to_the_given_length():
         assert moved == pytest.approx(1e-3, rel=1e-2) if clip == 1e-3 else moved > 0.1
 
 
+def test_fit_takes_adams_steps():
+    """Against Adam written out, with one batch an epoch and gradients too short to be clipped."""
+    model, other = small_model(), small_model()
+    train(model, epochs=3, batch_size=len(PAIRS), learning_rate=0.01, clip=1e9)
+    moments = [(torch.zeros_like(p), torch.zeros_like(p)) for p in other.parameters()]
+    for step in (1, 2, 3):
+        (source, source_lens, target, target_lens) = batches(PAIRS, SOURCE, TARGET, len(PAIRS))[0]
+        logits, _ = other(source, shift_right(target, TARGET.bos), source_lens)
+        gradients = torch.autograd.grad(masked_loss(logits, target, target_lens), list(other.parameters()))
+        with torch.no_grad():
+            for p, g, (m, v) in zip(other.parameters(), gradients, moments, strict=True):
+                m.mul_(0.9).add_(0.1 * g)
+                v.mul_(0.999).add_(0.001 * g * g)
+                p -= 0.01 * (m / (1 - 0.9**step)) / ((v / (1 - 0.999**step)).sqrt() + 1e-8)
+    for p, q in zip(model.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(p, q, rtol=0, atol=1e-4)
+
+
+def test_a_step_keeps_no_graph():
+    model, batch = small_model(), batches(PAIRS, SOURCE, TARGET, 8)[0]
+    loss = training_step(model, torch.optim.SGD(model.parameters(), lr=0.1), batch, TARGET.bos, 1.0)
+    assert not loss.requires_grad
+
+
 def test_a_step_starts_from_gradients_of_zero():
     batch, moved = batches(PAIRS, SOURCE, TARGET, 8)[0], []
     for stale in (None, 1.0):
@@ -170,8 +194,9 @@ def test_epochs_differ_in_their_batches_and_seeds_share_no_epoch():
         seen = []
         model = small_model()
         model.encoder.register_forward_pre_hook(lambda _, given, seen=seen: seen.append(given[0].tolist()))
-        train(model, seed=seed, epochs=3)
+        train(model, seed=seed, epochs=3, batch_size=7)
         per_epoch = len(seen) // 3
+        assert sorted(map(len, seen[:per_epoch])) == [5, 7, 7, 7, 7, 7]
         orders |= {str(seen[e * per_epoch : (e + 1) * per_epoch]) for e in range(3)}
     assert len(orders) == 9
 

@@ -48,6 +48,9 @@ def test_positional_encoding_by_hand():
     for i in range(3):
         expected = [math.sin(i), math.cos(i), math.sin(i / 100), math.cos(i / 100)]
         assert_close(output[0, i], torch.tensor(expected, dtype=torch.float64), dtype=torch.float32)
+    last = PositionalEncoding(4).P[999].double()
+    expected = [math.sin(999), math.cos(999), math.sin(9.99), math.cos(9.99)]
+    assert_close(last, torch.tensor(expected, dtype=torch.float64), dtype=torch.float32)
 
 
 @pytest.mark.parametrize("num_hiddens", [1, 3, 4])
@@ -206,6 +209,25 @@ def test_cache_equals_recomputing(parts):
             assert_close(part, expected)
 
 
+def test_gradients_are_those_of_finite_differences_also_through_the_cache():
+    decoder, target = make().decoder, tokens(1, 3)
+    enc_outputs = torch.randn(1, 2, HIDDENS, dtype=torch.float64, requires_grad=True)
+
+    def logits(enc_outputs):
+        return decoder(target, decoder.init_state(enc_outputs))[0]
+
+    assert torch.autograd.gradcheck(logits, enc_outputs, fast_mode=True)
+    gradients = []
+    for parts in ([3], [2, 1]):
+        decoder.zero_grad()
+        state = decoder.init_state(enc_outputs)
+        for part in target.split(parts, dim=1):
+            last, state = decoder(part, state)
+        last[:, -1].sum().backward()
+        gradients.append(decoder.embedding.weight.grad.clone())
+    assert_close(gradients[1], gradients[0], gradient=True)
+
+
 def test_a_state_may_be_continued_twice():
     model, target = make(), tokens(steps=5)
     _, state = model(tokens(), target[:, :3], LENS)
@@ -346,6 +368,19 @@ def test_copies_and_pickles_after_a_step():
     restored.load_state_dict(model.state_dict())
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), restored):
         assert torch.equal(other(tokens(), tokens(steps=4), LENS)[0], logits)
+
+
+def test_every_place_of_dropout_drops():
+    """With a share of 1 nothing is added to a block's input."""
+    X, lens = torch.randn(2, 4, HIDDENS), torch.tensor([4, 2])
+    encoder_block = TransformerEncoderBlock(HIDDENS, 20, HEADS, 1.0)
+    assert torch.equal(encoder_block(X, lens), X)
+    decoder_block = TransformerDecoderBlock(HIDDENS, 20, HEADS, 1.0)
+    cache = decoder_block.self_attention.project(X[:, :0], X[:, :0])
+    memory = decoder_block.cross_attention.project(X, X)
+    assert torch.equal(decoder_block(X, cache, memory, None, need_weights=False)[0], X)
+    model = make(dropout=0.25)
+    assert {module.p for module in model.modules() if isinstance(module, nn.Dropout)} == {0.25}
 
 
 def test_dropout_acts_in_training_only():

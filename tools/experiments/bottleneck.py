@@ -1,0 +1,170 @@
+"""Is one context vector too small, and what goes wrong when it is? Three seeds.
+
+``python -m tools.experiments.bottleneck [--workers N]`` trains 21 small models (about 10 minutes on two
+cores) and writes two tables into ``mha_course/data``. ``bottleneck.tsv`` has one row a model: the width of
+the context vector, an encoder that reads both ways, a larger learning rate, twice the epochs, and attention,
+with the exact match on ``dev`` and ``test``. ``bottleneck_mistakes.tsv`` has one row for every wrong
+translation of ``test`` by the models of 64 units, one-way and without attention: which word of the new pair
+is still there, and which pair of noun and adjective was written in its place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from mha_course.corpus import Pair, Vocabulary, load_corpus
+from mha_course.metrics import exact_match
+from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
+from mha_course.training import fit, seed_everything
+from mha_course.translation import translate_all
+
+DATA = Path(__file__).parents[2] / "mha_course" / "data"
+SEEDS = (0, 1, 2)
+EMBED_SIZE = 64
+ADJECTIVES = {
+    "red", "blue", "green", "black", "white", "big", "small", "beautiful", "new", "old", "expensive",
+}  # fmt: skip
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One model to train."""
+
+    attention: str = "none"
+    direction: str = "one"
+    num_hiddens: int = 64
+    learning_rate: float = 0.005
+    epochs: int = 25
+    seed: int = 0
+
+
+def settings() -> Iterator[Setting]:
+    """The base model and six that differ from it in one thing, the widest first: they take longest."""
+    for seed in SEEDS:
+        yield Setting(num_hiddens=192, seed=seed)
+        yield Setting(num_hiddens=128, seed=seed)
+        yield Setting(epochs=50, seed=seed)
+        yield Setting(attention="additive", seed=seed)
+        yield Setting(direction="both", seed=seed)
+        yield Setting(learning_rate=0.01, seed=seed)
+        yield Setting(seed=seed)
+
+
+def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecoder:
+    """The untrained model of a setting; the seed decides its first weights."""
+    seed_everything(setting.seed)
+    decoder = Seq2SeqAttentionDecoder if setting.attention == "additive" else Seq2SeqDecoder
+    bidirectional = setting.direction == "both"
+    return EncoderDecoder(
+        Seq2SeqEncoder(source_size, EMBED_SIZE, setting.num_hiddens, 1, bidirectional=bidirectional),
+        decoder(target_size, EMBED_SIZE, setting.num_hiddens, 1),
+    )
+
+
+def measure(setting: Setting) -> tuple[Row, list[Row]]:
+    """Train one model; its row, and a row for each of its mistakes."""
+    train, dev, test = (load_corpus("fr", split) for split in ("train", "dev", "test"))
+    pairs = train + load_corpus("fr", "phrases")
+    vocabularies = Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
+    model = build(setting, len(vocabularies[0]), len(vocabularies[1]))
+    fit(
+        model, pairs, *vocabularies, epochs=setting.epochs, learning_rate=setting.learning_rate,
+        seed=setting.seed, progress=False,
+    )  # fmt: skip
+
+    def translations(split: list[Pair]) -> list[list[str]]:
+        return [one.tokens for one in translate_all(model, [pair.source for pair in split], *vocabularies)]
+
+    written = translations(test)
+    row = {name: str(value) for name, value in asdict(setting).items()} | {
+        "parameters": str(sum(parameter.numel() for parameter in model.parameters())),
+        "dev_exact_match": f"{exact_match(translations(dev), [pair.target for pair in dev]):.3f}",
+        "exact_match": f"{exact_match(written, [pair.target for pair in test]):.3f}",
+    }
+    return row, [{"seed": str(setting.seed)} | mistake for mistake in mistakes(test, written, train)]
+
+
+def described(words: Sequence[str]) -> tuple[str, str] | None:
+    """Noun, in the singular, and adjective of an English sentence; None where nothing has an adjective."""
+    place = next((place for place, word in enumerate(words) if word in ADJECTIVES), None)
+    if place is None:
+        return None
+    after = words[place + 1]
+    return singular(after if after.isalpha() else words[1]), words[place]
+
+
+def singular(noun: str) -> str:
+    return noun.replace("ves", "f").removesuffix("s")
+
+
+def english_of(pairs: Sequence[Pair]) -> dict[str, str]:
+    """For each French word the English word that it is aligned with, and with nothing else, most often."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for pair in pairs:
+        for word, positions in zip(pair.target, pair.alignment, strict=True):
+            if len(positions) == 1:
+                counts[word][singular(pair.source[positions[0]])] += 1
+    return {word: counter.most_common(1)[0][0] for word, counter in counts.items()}
+
+
+def mistakes(test: Sequence[Pair], written: Sequence[list[str]], train: Sequence[Pair]) -> Iterator[Row]:
+    """One row for every translation that differs from its reference.
+
+    ``kept`` says which words of the pair are still there. ``instead`` is the pair that was written, where
+    there is just one, and ``trained`` whether a training sentence has it.
+    """
+    english = english_of(train)
+    trained = {described(pair.source) for pair in train} - {None}
+    nouns = {pair[0] for pair in trained if pair}
+    for pair, tokens in zip(test, written, strict=True):
+        if tokens == list(pair.target):
+            continue
+        words = [english.get(token, token) for token in tokens]
+        wanted = described(pair.source)
+        assert wanted is not None
+        kept = [kind for kind, word in zip(("noun", "adjective"), wanted, strict=True) if word in words]
+        found = [word for word in words if word in nouns], [word for word in words if word in ADJECTIVES]
+        one = (found[0][0], found[1][0]) if [len(part) for part in found] == [1, 1] else None
+        yield {
+            "id": pair.id, "template": pair.template, "source": " ".join(pair.source),
+            "target": " ".join(pair.target), "written": " ".join(tokens), "kept": " ".join(kept) or "none",
+            "instead": " ".join(one) if one else "none", "trained": str(int(one in trained)),
+        }  # fmt: skip
+
+
+def write_table(path: Path, rows: Sequence[Row]) -> None:
+    """Write the whole table at once, so that a cut leaves the old one."""
+    draft = path.with_suffix(".draft")
+    with draft.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter="\t", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    draft.replace(path)
+
+
+def main() -> None:
+    """Train every setting and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
+    arguments = parser.parse_args()
+    rows, wrong, chosen = [], [], list(settings())
+    with ProcessPoolExecutor(arguments.workers) as pool:
+        for setting, (row, found) in zip(chosen, pool.map(measure, chosen), strict=True):
+            rows.append(row)
+            wrong += found if setting == Setting(seed=setting.seed) else []
+            print(f"{len(rows)}/{len(chosen)}", *row.values(), flush=True)
+    write_table(DATA / "bottleneck.tsv", rows)
+    write_table(DATA / "bottleneck_mistakes.tsv", wrong)
+
+
+if __name__ == "__main__":
+    main()
