@@ -105,7 +105,7 @@ def numbers(text: str) -> list[str]:
 
 
 def readings(written: str, point: str) -> set[str]:
-    """What a number may mean where this is the decimal point: 40.000 is 40000 in Vietnamese, 0.545 never."""
+    """What a number may mean where this is the decimal point: 40.000 is 40000 in Vietnamese, 0,545 is a fraction."""
     whole, dot, part = written.rpartition(point)
     found = {
         f"{int(re.sub(r'[^0-9]', '', whole) or 0)}.{part}"
