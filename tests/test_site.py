@@ -115,13 +115,19 @@ def test_a_formula_can_be_said_in_plain_text(formula, words):
 
 
 def test_notes_are_boxes_with_their_own_title(site):
-    notes = {
-        code: parsed(site / code / "multi-head-attention.html").select("[role=note]")
-        for code in COURSE.languages
-    }
-    assert all(len(found) == len(notes["en"]) >= 1 for found in notes.values())
-    assert not parsed(site / "zh" / "multi-head-attention.html").select("blockquote")
-    assert len({found[0].strong.get_text() for found in notes.values()}) == len(COURSE.languages)
+    shown = 0
+    for code in COURSE.languages:
+        for stem in COURSE.stems():
+            texts = [cell.source for cell in cells(COURSE.read(code, stem)).values()]
+            titles = [
+                title for text in texts for title in re.findall(r"^> \*\*(.+?)\*\*", text, re.MULTILINE)
+            ]
+            soup = parsed(site / code / f"{stem}.html")
+            notes = [note.strong.get_text() for note in soup.select("[role=note]")]
+            assert list(map(plain_quotes, notes)) == list(map(plain_quotes, titles)), (code, stem)
+            assert not soup.select("blockquote"), (code, stem)
+            shown += len(notes)
+    assert shown > len(COURSE.languages)
 
 
 def plain_quotes(text: str) -> str:

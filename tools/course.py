@@ -38,6 +38,7 @@ class Language:
     name: str
     html: str
     sphinx: str
+    decimal: str = "."
     avoid: dict[str, str] = field(default_factory=dict)
 
 
@@ -136,7 +137,7 @@ class Course:
 
     @property
     def mended(self) -> set[str]:
-        """The pages of the second edition, where untidy code is an error and no warning."""
+        """The pages of the second edition, where a fault of the form is an error and no warning."""
         return set(self.text("book/second-edition.txt").split())
 
     @property

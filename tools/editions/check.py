@@ -12,11 +12,13 @@ from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells
 
-from . import formatting, generated, glossary, package
+from . import form, formatting, generated, glossary, numbers, package
 from .lint import differences, lint
 from .lock import NOTHING, Entry, Lock, cell_state, digest, is_made, read_lock
 from .markup import skeleton
 from .sync import code_digest, tidy
+
+SECOND_EDITION = "book/second-edition.txt"
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,9 @@ def check(course: Course, language: str | None = None, stem: str | None = None) 
         for name in [stem] if stem else sorted({*course.stems(), *course.stems(code)}):
             try:
                 found += (
-                    check_source(course, name) if code == course.source else check_page(course, code, name)
+                    check_source(course, name, bool(stem))
+                    if code == course.source
+                    else check_page(course, code, name)
                 )
             except CourseError as broken:
                 found.append(error(*str(broken).split(": ", 1)))
@@ -58,8 +62,8 @@ def check(course: Course, language: str | None = None, stem: str | None = None) 
     return list(dict.fromkeys(found))
 
 
-def check_source(course: Course, stem: str) -> Iterator[Finding]:
-    """English by itself: executed as it stands, ids that can be permanent, links that lead somewhere."""
+def check_source(course: Course, stem: str, all_points: bool = False) -> Iterator[Finding]:
+    """English by itself: executed as it stands, in the form, permanent ids, links that lead somewhere."""
     notebook, where = course.read(course.source, stem), f"{course.source} {stem}"
     if notebook != tidy(notebook, course, stem):
         yield error(where, "derived cells or metadata are not as sync writes them: run sync")
@@ -72,13 +76,7 @@ def check_source(course: Course, stem: str) -> Iterator[Finding]:
         for output in cell.outputs:
             if output.output_type == "error" or output.get("name") == "stderr":
                 yield error(f"{where}#{key}", "its output has a warning or an error in it")
-    untidy = list(formatting.faults(course, stem, notebook))
-    if stem in course.mended:
-        yield from (error(f"{where}#{key}", what) for key, what in untidy)
-    elif untidy:
-        yield Finding(
-            "warning", where, f"{len({key for key, _ in untidy})} code cells are not laid out: run format"
-        )
+    yield from check_form(course, stem, notebook, all_points)
     for key, name in package.unknown_names(notebook):
         yield error(f"{where}#{key}", f"uses {name}, which no cell before it imports")
     for key, cell in cells(notebook).items():
@@ -86,6 +84,26 @@ def check_source(course: Course, stem: str) -> Iterator[Finding]:
             broken_links(course, stem, cell.source), lint(course, course.source, cell.source, cell.source)
         ):
             yield error(f"{where}#{key}", what)
+
+
+def check_form(course: Course, stem: str, notebook: NotebookNode, all_points: bool) -> Iterator[Finding]:
+    """How a page is built: errors on pages of the second edition, else one warning, on demand all."""
+    where = f"{course.source} {stem}"
+    untidy, points = list(formatting.faults(course, stem, notebook)), []
+    if course.text(SECOND_EDITION):
+        points = [*form.faults(course, stem, notebook), *numbers.faults(course, stem, notebook)]
+    if stem in course.mended:
+        yield from (error(f"{where}#{key}", what) for key, what in untidy + points)
+        return
+    if untidy:
+        cells_of = len({key for key, _ in untidy})
+        yield Finding("warning", where, f"{cells_of} code cells are not laid out: run format")
+    if all_points:
+        yield from (Finding("warning", f"{where}#{key}", what) for key, what in points)
+    elif points:
+        yield Finding(
+            "warning", where, f"not yet in the form: {len(points)} points; check {where} lists them"
+        )
 
 
 def broken_links(course: Course, here: str, text: str) -> Iterator[str]:
@@ -158,7 +176,13 @@ def check_cell(
     else:
         for what in differences(english.source, cell.source):
             yield error(where, what)
+        mended = where.split()[1].partition("#")[0] in course.mended
+        if mended and where.endswith("-caption"):
+            for what in form.caption_faults(cell.source):
+                yield error(where, what)
         if not where.endswith("#references"):  # titles keep the words of their language
+            for what in numbers.lost(course, language, english.source, cell.source):
+                yield Finding("error" if mended else "warning", where, what)
             for what in glossary.missing_terms(course, language, english.source, cell.source):
                 yield Finding("warning", where, what)
     for what in lint(course, language, english.source, cell.source):

@@ -57,7 +57,7 @@ def is_simplified(character: str) -> bool:
 
 def english_left_in(english: str, text: str, shared: set[str]) -> Iterator[str]:
     """Four English words in a row, or an English heading; titles, quotations and shared words may stay."""
-    theirs, ours = (re.findall(r"[^\W\d_]+", plain(t, quoted=False)) for t in (english, text))
+    theirs, ours = (re.findall(r"(?<!\w)[^\W\d_]+(?!\w)", plain(t, quoted=False)) for t in (english, text))
     runs = {tuple(map(str.lower, theirs[i : i + 4])) for i in range(len(theirs) - 3)}
     for i in range(len(ours) - 3):
         run = ours[i : i + 4]

@@ -1,0 +1,267 @@
+# ruff: noqa: E501
+"""Faults of a page's form, and numbers that nothing shows or a translation lost, are found and named."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from tools.course import Course, cells
+from tools.editions import form, numbers
+from tools.editions.check import check
+from tools.editions.sync import code_digest, tidy
+
+ROOT = Path(__file__).parents[1]
+ANSWERS = "<details><summary>One</summary>\n\n✓ Yes.\n\n</details>\n\n<details><summary>Two</summary>\n\n✗ No.\n\n</details>"
+PAGE = """\
+%%% text title
+# Bread
+
+You will bake one loaf and weigh it.
+
+**You need:** flour.
+
+**Time:** 5 minutes, and 15 more for the exercises.
+%%% code setup
+%%% text question
+## How heavy is a loaf?
+
+It loses water.
+%%% code opening hide-input picture
+1
+%%% text opening-caption
+**A loaf.** It is brown.
+%%% code imports hide-input
+import math
+
+seed = 0
+%%% text weigh
+## Weighing
+%%% text predict-loss
+> **Predict first.** How much water is lost?
+%%% code weigh-code printed
+print(math.sqrt(0.5))
+%%% text weigh-read
+The root is 0.707, or 71 %, and 40,000 loaves weigh more.
+%%% code weigh-claim claim
+assert math.sqrt(0.5) >= 0.7
+%%% text weigh-claim-seeds
+|  | `seed = 0` | `assert` |
+| --- | ---: | ---: |
+| `root` | 0.71 | `>= 0.7` |
+%%% text summary
+## What to remember
+
+- Weigh it.
+- **Next:** [Bread](bread.ipynb), again.
+%%% text quiz-one
+## Check yourself
+
+**One?**
+
+ANSWERS
+%%% text quiz-two
+**Two?**
+
+ANSWERS
+%%% text quiz-three
+**Three?**
+
+ANSWERS
+%%% text exercise-half
+## Exercises
+
+### A half (★, 5 minutes)
+
+Cut it.
+%%% code solution-half hide-cell
+0.5
+%%% text exercise-salt
+### Salt (★★, 10 minutes)
+
+Add salt.
+%%% text solution-salt-why
+<details><summary>Solution</summary>
+
+A pinch.
+
+</details>
+%%% text references
+## References
+
+- A book.""".replace("ANSWERS", ANSWERS)
+
+
+def page(text: str = PAGE) -> NotebookNode:
+    """A notebook of text; `picture` and `printed` are outputs, other words behind an id are tags."""
+    made = []
+    for block in re.split(r"^%%% ", text, flags=re.MULTILINE)[1:]:
+        head, _, body = block.partition("\n")
+        kind, key, *tags = head.split()
+        if kind == "text":
+            cell = new_markdown_cell(body.strip())
+        else:
+            outputs = []
+            if "picture" in tags:
+                outputs = [new_output("display_data", {"image/png": "aGk="})]
+            if "printed" in tags:
+                outputs = [new_output("stream", name="stdout", text="0.70711\n")]
+            kept = [tag for tag in tags if tag not in ("picture", "printed")]
+            cell = new_code_cell(body.strip(), outputs=outputs, execution_count=1, metadata={"tags": kept})
+        cell["id"] = key
+        made.append(cell)
+    return new_notebook(cells=made)
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """A course of a home page and one chapter in the form."""
+    (tmp_path / "book").mkdir()
+    shutil.copy(ROOT / "book/languages.yml", tmp_path / "book")
+    for name, text in {
+        "_toc.yml": "root: book/en/index\nchapters: [{file: book/en/bread}]\n",
+        "_config.yml": "package: ''\n",
+        "book/glossary.csv": "en,tr,vi,zh,notes\n",
+        "book/second-edition.txt": "bread\n",
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    made = Course(tmp_path)
+    write(made, "index", page("%%% text title\n# Baking\n\n[Bread](bread.ipynb)"))
+    write(made, "bread", page())
+    return made
+
+
+def write(course: Course, stem: str, notebook: NotebookNode) -> None:
+    tables = {key: cell.source for key, cell in cells(notebook).items()}
+    notebook = tidy(notebook, course, stem)
+    for key, cell in cells(notebook).items():
+        cell.source = tables[key]
+    notebook.metadata["executed"] = code_digest(notebook)
+    course.write("en", stem, notebook)
+
+
+def found(course: Course, text: str = PAGE) -> list[tuple[str, str]]:
+    notebook = page(text)
+    return [*form.faults(course, "bread", notebook), *numbers.faults(course, "bread", notebook)]
+
+
+def test_a_page_in_the_form_has_no_faults(course: Course) -> None:
+    assert found(course) == []
+
+
+FAULTS = {
+    "a long title": ("# Bread", "# Bread and everything else there is", "title", "sidebar"),
+    "no promise": ("You will bake one loaf and weigh it.\n\n", "", "title", "one sentence"),
+    "two promises": ("and weigh it.", "and weigh it. You will eat.", "title", "one sentence"),
+    "a long promise": ("one loaf", "one" + " good" * 35 + " loaf", "title", "160"),
+    "no needs": ("**You need:**", "**Needed:**", "title", "You need"),
+    "another time": ("**Time:** 5", "**Time:** 10", "title", "'**Time:** 5 minutes, and 15 more"),
+    "other minutes": ("and 15 more", "and 20 more", "title", "and 15 more"),
+    "too long to read": ("It loses water.", "It loses water. " * 2100, "title", "at most 40"),
+    "no opening": ("%%% code opening hide-input picture\n1\n", "", "title", "after the title"),
+    "no picture": ("hide-input picture", "hide-input", "opening", "picture"),
+    "shown imports": ("imports hide-input", "imports", "imports", "hide-input"),
+    "no seed": ("seed = 0\n%%% ", "%%% ", "imports", "seed = 0"),
+    "no question": ("a loaf?", "a loaf", "question", "question"),
+    "a long question": ("It loses water.", "It.\n\nIs.\n\nLong.", "question", "at most two"),
+    "another import": ("print(math", "import os\nprint(math", "weigh-code", "move it to 'imports'"),
+    "an import in a function": ("0.5\n%%% text ex", "def f():\n    import os\n%%% text ex", "solution-half", "imports"),
+    "no bold caption": ("**A loaf.**", "A loaf.", "opening-caption", "bold"),
+    "a long caption": ("**A loaf", "**A loaf" + " is long" * 15, "opening-caption", "120"),
+    "no guess": ("text predict-loss", "text guess-loss", "title", "predict-NAME"),
+    "an odd guess": ("> **Predict first.**", "**Predict first.**", "predict-loss", "Predict"),
+    "no next": ("**Next:**", "Then", "summary", "Next"),
+    "seven points": ("- Weigh it.\n", "- Weigh it.\n" * 7, "summary", "six"),
+    "two questions": (f"%%% text quiz-three\n**Three?**\n\n{ANSWERS}\n", "", "quiz-one", "three to five"),
+    "two right": ("✗ No.\n\n</details>\n%%% text quiz-two", "✓ No.\n\n</details>\n%%% text quiz-two", "quiz-one", "exactly one"),
+    "an answer without a mark": ("✗ No.\n\n</details>\n%%% text quiz-two", "No.\n\n</details>\n%%% text quiz-two", "quiz-one", "each answer"),
+    "no stars": ("(★, 5 minutes)", "(5 minutes)", "exercise-half", "stars"),
+    "no heading": ("## Exercises\n\n", "", "exercise-half", "## Exercises"),
+    "no solution": ("text solution-salt-why", "text answer", "exercise-salt", "no solution"),
+    "a solution in sight": ("solution-half hide-cell", "solution-half", "solution-half", "hide-cell"),
+    "a stray solution": ("code solution-half", "code solution-third", "solution-third", "no exercise"),
+    "an odd solution": ("<details><summary>Solution", "<details><summary>Answer", "solution-salt-why", "Solution"),
+    "an assertion": ("print(math", "assert True\nprint(math", "weigh-code", "tagged claim"),
+    "a table elsewhere": ("weigh-claim-seeds", "weigh-code-seeds", "weigh-code-seeds", "right after"),
+    "a long table": ("| `root` | 0.71 | `>= 0.7` |", "| `root` | 0.71 | `>= 0.7` |\n" * 6, "weigh-claim-seeds", "rows"),
+    "an odd tag": ("weigh-claim claim", "weigh-claim claim,skip".replace(",", " "), "weigh-claim", "'skip'"),
+    "no references": ("%%% text references\n## References\n\n- A book.", "", "solution-salt-why", "'references'"),
+    "exercises first": ("%%% text summary", "%%% text exercise-early\n### E (★, 5 minutes)\n%%% text summary", "references", "order"),
+    "a turn without a stub": ("%%% text summary", "%%% text your-turn-bake\n### Your turn: Bake (★, 5 minutes)\n\nBake.\n%%% text summary", "your-turn-bake", "attempt-bake"),
+    "a wrong number": ("is 0.707", "is 0.708", "weigh-read", "0.708"),
+    "a wrong percentage": ("71 %", "72 %", "weigh-read", "72%"),
+    "a number of elsewhere": ("Cut it.", "Cut 0.707 of it.", "exercise-half", "0.707"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_fault_of_the_form_is_named(course: Course, kind: str) -> None:
+    old, new, cell, said = FAULTS[kind]
+    assert old in PAGE
+    assert [what for key, what in found(course, PAGE.replace(old, new, 1)) if key == cell and said in what]
+
+
+def test_a_solution_that_did_not_run_is_named(course: Course) -> None:
+    notebook = page()
+    cells(notebook, "code")["solution-half"].execution_count = None
+    assert list(form.faults(course, "bread", notebook)) == [("solution-half", "has not run: run sync")]
+
+
+def test_the_home_page_lists_every_chapter(course: Course) -> None:
+    notebook = page("%%% text title\n# Baking")
+    assert list(form.faults(course, "index", notebook)) == [
+        ("title", "no cell of the page links to bread.ipynb")
+    ]
+
+
+def test_an_excepted_number_is_no_fault(course: Course) -> None:
+    text = PAGE.replace("It loses water.", "It loses 0.3 of its water, as D2L 1.0 says.")
+    assert found(course, text) == [
+        ("question", "0.3 is in no output of its section, nor in book/numbers.tsv")
+    ]
+    (course.root / numbers.EXCEPTIONS).write_text("stem\tcell\tnumber\treason\nbread\tquestion\t0.3\tgiven\n")
+    assert found(course, text) == []
+
+
+def test_the_form_is_an_error_on_pages_of_the_second_edition_only(course: Course) -> None:
+    write(course, "bread", page(PAGE.replace("## References", "## Books").replace("**Next:**", "Next")))
+
+    def said(stem: str | None = None) -> list[str]:
+        return [f.line() for f in check(course, "en", stem) if "seeds" not in f.what and "sync" not in f.what]
+
+    assert sorted(said()) == [
+        "error: en bread#references: begins with '## References'",
+        "error: en bread#summary: its last line begins with '**Next:**'",
+    ]
+    (course.root / "book/second-edition.txt").write_text("index\n")
+    assert said() == ["warning: en bread: not yet in the form: 2 points; check en bread lists them"]
+    assert [line.partition(":")[0] for line in said("bread")] == ["warning", "warning"]
+
+
+SPELLED: list[tuple[str, str, str, list[str]]] = [
+    ("tr", "0.545 of it", "0,545'i", []),
+    ("tr", ".545 of it", "0,545'i", []),
+    ("tr", "0.545 of it", "0.545'i", ["0.545"]),
+    ("tr", "40,000 of 70 %", "40.000, %70", []),
+    ("vi", "40,000 numbers", "40 000 số", []),
+    ("vi", "0.333 and 1.0", "0,333 và 1,0", []),
+    ("vi", "40,000 numbers", "40.000 số", []),
+    ("zh", "0.665 to 2", "從0.665降到2。", []),
+    ("zh", "0.665 to 2", "從0.66降到3。", ["0.665", "2"]),
+    ("zh", "`x = 0.5`, $0.3$, h1 and PyTorch 2.13", "沒有", []),
+    ("vi", "three of them", "ba", []),
+]
+
+
+@pytest.mark.parametrize(("language", "english", "text", "missing"), SPELLED)
+def test_a_number_that_a_translation_lost_is_named(
+    language: str, english: str, text: str, missing: list[str]
+) -> None:
+    assert list(numbers.lost(Course(), language, english, text)) == [
+        f"the number {number} of English is missing" for number in missing
+    ]

@@ -1,0 +1,117 @@
+"""Numbers in the prose: what was measured stands in an output of its section; translations lose none."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from nbformat import NotebookNode
+
+from tools.course import Course
+
+from .form import is_folded
+from .lock import is_made
+from .markup import plain
+
+EXCEPTIONS = "book/numbers.tsv"
+DECIMAL = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d*)(\.\d+)?( ?%)?(?![\w%]|\.\d)")
+VERSION = re.compile(
+    r"(?i)\b(?:D2L|PyTorch|Python|CUDA|CC BY|torch|versions?)\W{1,2}\d+(?:\.\d+)+(?: and \d+(?:\.\d+)+)?"
+)
+OUTPUT = re.compile(r"(?<![\w.])\d*\.?\d+(?:e[+-]?\d+)?(?![\w])")
+TIME = re.compile(r"^\*\*Time:\*\*.*$|^#{1,6} .*$", re.MULTILINE)
+NUMBER = re.compile(
+    r"(?<![A-Za-z0-9_])(?:[1-9]\d{0,2}(?:[.,\s]\d{3})+(?:[.,]\d+)?|\d*[.,]\d+|\d+)(?![A-Za-z0-9_])"
+)
+GROUPED = re.compile(r"[1-9]\d{0,2}(?:[.,\s]\d{3})+")
+
+
+@dataclass
+class Section:
+    """The cells from one `##` heading to the next, with every number that its outputs and code show."""
+
+    prose: list[tuple[str, str]] = field(default_factory=list)
+    shown: set[float] = field(default_factory=set)
+
+
+def faults(course: Course, stem: str, notebook: NotebookNode) -> Iterator[tuple[str, str]]:
+    """Decimals and percentages that nothing in their section shows."""
+    allowed = {
+        (row["cell"], row["number"])
+        for row in csv.DictReader(course.text(EXCEPTIONS).splitlines(), delimiter="\t")
+        if row["stem"] == stem
+    }
+    for section in sections(notebook):
+        for key, text in section.prose:
+            for written, value, slack in measured(text):
+                if (key, written) not in allowed and not any(
+                    abs(value * part - number) <= slack * part * 1.001
+                    for number in section.shown
+                    for part in ((1, 0.01) if "%" in written else (1,))
+                ):
+                    yield key, f"{written} is in no output of its section, nor in {EXCEPTIONS}"
+
+
+def sections(notebook: NotebookNode) -> Iterator[Section]:
+    """A page, cut at its headings of the second level."""
+    section = Section()
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and not is_made(cell["id"]):
+            if re.match(r"## ", cell.source):
+                yield section
+                section = Section()
+            if cell["id"] != "references":
+                section.prose.append((cell["id"], plain(TIME.sub("", cell.source))))
+        else:
+            section.shown |= set(map(float, OUTPUT.findall("\n".join(texts(cell)))))
+    yield section
+
+
+def texts(cell: NotebookNode) -> Iterator[str]:
+    """What a cell shows: a derived table, outputs, and code that is not folded."""
+    if cell.cell_type == "markdown" or not is_folded(cell) or "claim" in cell.metadata.get("tags", []):
+        yield cell.source
+    for output in cell.get("outputs", []):
+        yield output.get("text", "")
+        data = output.get("data", {})
+        yield data.get("text/plain", "")
+        yield re.sub(r"<[^>]+>", " ", data.get("text/html", ""))
+
+
+def measured(text: str) -> Iterator[tuple[str, float, float]]:
+    """Each decimal and percentage: as written, its value, and what rounding may have changed."""
+    for match in DECIMAL.finditer(VERSION.sub(" ", text)):
+        whole, part, percent = match.groups()
+        if part or (percent and whole):
+            value = float((whole or "0").replace(",", "") + (part or ""))
+            yield match[0].replace(" ", ""), value, 0.5 * 10 ** -len((part or ".")[1:])
+
+
+def lost(course: Course, language: str, english: str, text: str) -> Iterator[str]:
+    """Numbers of an English cell that its translation lacks, spelled as the language spells them."""
+    theirs = {
+        value for written in numbers(text) for value in readings(written, course.languages[language].decimal)
+    }
+    for written in dict.fromkeys(numbers(english)):
+        if not readings(written, ".") & theirs:
+            yield f"the number {written} of English is missing"
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers in the prose of a cell as they are written, without versions and names such as `h1`."""
+    return NUMBER.findall(VERSION.sub(" ", plain(text)))
+
+
+def readings(written: str, point: str) -> set[str]:
+    """What a number may mean where this is the decimal point: 40.000 is 40000 in Vietnamese, 0,545 is a fraction."""
+    whole, dot, part = written.rpartition(point)
+    found = {
+        f"{int(re.sub(r'[^0-9]', '', whole) or 0)}.{part}"
+        if dot
+        else str(int(re.sub(r"[^0-9]", "", written)))
+    }
+    if GROUPED.fullmatch(written):
+        found.add(str(int(re.sub(r"[^0-9]", "", written))))
+    return found

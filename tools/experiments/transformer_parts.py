@@ -1,0 +1,204 @@
+"""What is each part of the Transformer worth? It is trained without the part, and beside the Bahdanau model.
+
+``python -m tools.experiments.transformer_parts [--workers N] [--folder PATH]`` trains 63 small models (about
+20 minutes on two cores): each kind at three learning rates, so that the rate can be chosen on the development
+pairs, and on three seeds. It writes two tables to ``mha_course/data``. ``transformer_parts.tsv`` has one row
+for each model: its kind, rate and seed, how many parameters it has, the training loss of the last epoch, and
+the exact match on development and test pairs. ``transformer_mistakes.tsv`` has each wrong translation of a
+test sentence by the whole Transformer, trained at the page's rate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from mha_course.corpus import Pair, Vocabulary, load_corpus
+from mha_course.masking import causal_mask
+from mha_course.metrics import exact_match
+from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqEncoder
+from mha_course.training import fit, seed_everything
+from mha_course.transformer import (
+    Projected,
+    Transformer,
+    TransformerDecoderBlock,
+    TransformerEncoderBlock,
+)
+from mha_course.translation import translate_all
+
+FOLDER = Path(__file__).parents[2] / "mha_course" / "data"
+SEEDS, RATES, EPOCHS = (0, 1, 2), (0.001, 0.003, 0.01), 12
+PAGE_MODEL, PAGE_RATE, HIDDENS = "Transformer", 0.003, 64
+
+
+class Setting(NamedTuple):
+    """One model to train."""
+
+    model: str
+    learning_rate: float
+    seed: int
+
+
+class EncoderBlockWithoutResidual(TransformerEncoderBlock):
+    """Each part replaces what it receives."""
+
+    def forward(self, X: Tensor, valid_lens: Tensor | None = None) -> Tensor:
+        Y = self.norm_1(X)
+        X = self.dropout(self.attention(Y, Y, Y, valid_lens))
+        out: Tensor = self.dropout(self.ffn(self.norm_2(X)))
+        return out
+
+
+class DecoderBlockWithoutResidual(TransformerDecoderBlock):
+    """Each part replaces what it receives."""
+
+    def forward(
+        self, X: Tensor, cache: Projected, memory: Projected, allowed: Tensor | None, need_weights: bool
+    ) -> tuple[Tensor, Projected, Tensor | None]:
+        Y = self.norm_1(X)
+        keys, values = self.self_attention.project(Y, Y)
+        keys, values = torch.cat((cache[0], keys), dim=2), torch.cat((cache[1], values), dim=2)
+        causal = causal_mask(keys.shape[2], X.device)[cache[0].shape[2] :]
+        attended, _ = self.self_attention.attend(Y, keys, values, causal, need_weights=False)
+        X = self.dropout(attended)
+        attended, weights = self.cross_attention.attend(self.norm_2(X), *memory, allowed, need_weights)
+        X = self.dropout(self.ffn(self.norm_3(self.dropout(attended))))
+        return X, (keys, values), weights
+
+
+class Nothing(nn.Module):
+    """A part that adds nothing."""
+
+    def forward(self, X: Tensor) -> Tensor:
+        return torch.zeros_like(X)
+
+
+def without_encoder_positions(model: Any) -> None:
+    model.encoder.positions.P.zero_()
+
+
+def without_positions(model: Any) -> None:
+    model.encoder.positions.P.zero_()
+    model.decoder.positions.P.zero_()
+
+
+def without_ffn(model: Any) -> None:
+    for block in (*model.encoder.blocks, *model.decoder.blocks):
+        block.ffn = Nothing()
+
+
+def without_residual(model: Any) -> None:
+    for block in model.encoder.blocks:
+        block.__class__ = EncoderBlockWithoutResidual
+    for block in model.decoder.blocks:
+        block.__class__ = DecoderBlockWithoutResidual
+
+
+def without_norm(model: Any) -> None:
+    for layer in list(model.modules()):
+        for name, part in layer.named_children():
+            if isinstance(part, nn.LayerNorm):
+                setattr(layer, name, nn.Identity())
+
+
+def whole(model: Any) -> None:
+    """Take nothing away."""
+
+
+REMOVALS: dict[str, Callable[[Any], None]] = {
+    PAGE_MODEL: whole,
+    "- P (encoder)": without_encoder_positions,
+    "- P": without_positions,
+    "- FFN": without_ffn,
+    "- residual": without_residual,
+    "- LN": without_norm,
+}
+MODELS = ("Bahdanau", *REMOVALS)
+
+
+def settings() -> Iterator[Setting]:
+    """Every kind of model at every rate on every seed."""
+    return itertools.starmap(Setting, itertools.product(MODELS, RATES, SEEDS))
+
+
+def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecoder:
+    """The untrained model; what stays of a Transformer has the same first weights whatever is taken away."""
+    seed_everything(setting.seed)
+    if setting.model == "Bahdanau":
+        encoder = Seq2SeqEncoder(source_size, HIDDENS, HIDDENS, 1, bidirectional=True)
+        return EncoderDecoder(encoder, Seq2SeqAttentionDecoder(target_size, HIDDENS, HIDDENS, 1))
+    model = Transformer(source_size, target_size, HIDDENS, dropout=0.1)
+    REMOVALS[setting.model](model)
+    return model
+
+
+def wrong(
+    pairs: Sequence[Pair], translations: Sequence[Sequence[str]], seed: int
+) -> Iterator[dict[str, str]]:
+    """One row for each translation that differs from its reference."""
+    for pair, tokens in zip(pairs, translations, strict=True):
+        if tuple(tokens) != tuple(pair.target):
+            texts = {"source": pair.source, "target": pair.target, "translation": tokens}
+            yield {"seed": str(seed)} | {name: " ".join(text) for name, text in texts.items()}
+
+
+def measure(setting: Setting) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """Train one model: its row of the first table, and its mistakes on the test pairs."""
+    torch.set_num_threads(1)
+    train = load_corpus(split="train") + load_corpus(split="phrases")
+    vocabularies = Vocabulary([pair.source for pair in train]), Vocabulary([pair.target for pair in train])
+    model = build(setting, *map(len, vocabularies))
+    history = fit(
+        model, train, *vocabularies,
+        epochs=EPOCHS, learning_rate=setting.learning_rate, seed=setting.seed, progress=False,
+    )  # fmt: skip
+    scores = {"loss": history[-1]}
+    for split, name in (("dev", "dev_exact_match"), ("test", "exact_match")):
+        pairs = load_corpus(split=split)
+        translated = translate_all(model, [pair.source for pair in pairs], *vocabularies)
+        translations = [item.tokens for item in translated]
+        scores[name] = exact_match(translations, [pair.target for pair in pairs])
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    row = {name: str(value) for name, value in (setting._asdict() | {"parameters": parameters}).items()}
+    row |= {name: f"{value:.3f}" for name, value in scores.items()}
+    return row, list(wrong(pairs, translations, setting.seed))
+
+
+def write_table(path: Path, rows: list[dict[str, str]]) -> None:
+    """Write the whole table at once, so that a cut leaves the old one."""
+    draft = path.with_suffix(".draft")
+    with draft.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], delimiter="\t", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    draft.replace(path)
+
+
+def main() -> None:
+    """Train every model and write both tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
+    arguments = parser.parse_args()
+    rows, mistakes = [], []
+    with ProcessPoolExecutor(arguments.workers) as pool:
+        for setting, (row, wrong_rows) in zip(settings(), pool.map(measure, settings()), strict=True):
+            print(*row.values(), flush=True)
+            rows.append(row)
+            if (setting.model, setting.learning_rate) == (PAGE_MODEL, PAGE_RATE):
+                mistakes += wrong_rows
+    write_table(arguments.folder / "transformer_parts.tsv", rows)
+    write_table(arguments.folder / "transformer_mistakes.tsv", mistakes)
+
+
+if __name__ == "__main__":
+    main()
