@@ -28,7 +28,7 @@ TESTS = {
     "seq2seq": ("test_seq2seq", "test_training", "test_decoding", "test_checks"),
     "training": ("test_training", "test_checks"),
     "translation": ("test_decoding", "test_checks"),
-    "metrics": ("test_metrics",),
+    "metrics": ("test_metrics", "test_ruler"),
     "corpus": ("test_corpus", "test_training"),
     "transformer": ("test_transformer",),
     "heads": ("test_heads", "test_checks"),
