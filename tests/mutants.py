@@ -278,7 +278,7 @@ FAULTS = [
     Fault("transformer", "no dropout of the encoded positions", "self.dropout(X + self.P[", "(X + self.P["),
     Fault("transformer", "no dropout in the encoder's positions", "PositionalEncoding(num_hiddens, dropout)\n        sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)\n        self.blocks = ", "PositionalEncoding(num_hiddens)\n        sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)\n        self.blocks = "),
     Fault("transformer", "no dropout in the decoder's positions", "PositionalEncoding(num_hiddens, dropout)\n        sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)\n        self.blocks: ", "PositionalEncoding(num_hiddens)\n        sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)\n        self.blocks: "),
-    Fault("transformer", "positions in single precision", "torch.arange(max_len, dtype=torch.float64)", "torch.arange(max_len, dtype=torch.float16).float()"),
+    Fault("transformer", "positions in single precision", "evens = torch.arange(0, num_hiddens, 2, dtype=torch.float64)", "evens = torch.arange(0, num_hiddens, 2, dtype=torch.float32)"),
     Fault("transformer", "the source cut off from the gradient", "sources = clean_padding(enc_outputs, enc_outputs, allowed)", "sources = clean_padding(enc_outputs.detach(), enc_outputs.detach(), allowed)"),
     Fault("transformer", "earlier steps cut off from the gradient", "torch.cat((cache[0], keys), dim=2)", "torch.cat((cache[0].detach(), keys), dim=2)"),
     Fault("transformer", "positions saved with the weights", "persistent=False", "persistent=True"),

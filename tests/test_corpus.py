@@ -396,9 +396,11 @@ def test_vocabulary_begins_with_the_special_tokens() -> None:
     vocabulary = Vocabulary([["b", "a", "b"], ["c"]])
     assert [vocabulary.pad, vocabulary.bos, vocabulary.eos, vocabulary.unk] == [0, 1, 2, 3]
     assert vocabulary.to_tokens(range(len(vocabulary))) == ["<pad>", "<bos>", "<eos>", "<unk>", "b", "a", "c"]
-    assert vocabulary["b"] == 4
+    assert (vocabulary["b"], vocabulary["zebra"]) == (4, 3)
     assert vocabulary[["c", "zebra", "<eos>"]] == [6, 3, 2]
     assert "zebra" not in vocabulary
+    assert Vocabulary([["<eos>", "a", "<eos>"]]).to_tokens([4]) == ["a"]
+    assert len(Vocabulary([["<eos>", "a", "<eos>"]])) == 5
 
 
 def test_vocabulary_leaves_rare_words_out() -> None:

@@ -48,9 +48,8 @@ def test_positional_encoding_by_hand():
     for i in range(3):
         expected = [math.sin(i), math.cos(i), math.sin(i / 100), math.cos(i / 100)]
         assert_close(output[0, i], torch.tensor(expected, dtype=torch.float64), dtype=torch.float32)
-    last = PositionalEncoding(4).P[999].double()
-    expected = [math.sin(999), math.cos(999), math.sin(9.99), math.cos(9.99)]
-    assert_close(last, torch.tensor(expected, dtype=torch.float64), dtype=torch.float32)
+    expected = [f(999 / 10000 ** (2 * j / 6)) for j in range(3) for f in (math.sin, math.cos)]
+    assert_close(PositionalEncoding(6).P[999], torch.tensor(expected))
 
 
 @pytest.mark.parametrize("num_hiddens", [1, 3, 4])
