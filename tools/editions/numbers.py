@@ -91,12 +91,12 @@ def measured(text: str) -> Iterator[tuple[str, float, float]]:
 
 def lost(course: Course, language: str, english: str, text: str) -> Iterator[str]:
     """Numbers of an English cell that its translation lacks, spelled as the language spells them."""
-    theirs = {
-        value for written in numbers(text) for value in readings(written, course.languages[language].decimal)
-    }
+    point = course.languages[language].decimal
+    theirs = {value for written in numbers(text) for value in readings(written, point)}
     for written in dict.fromkeys(numbers(english)):
         if not readings(written, ".") & theirs:
-            yield f"the number {written} of English is missing"
+            here = written.translate(str.maketrans(".,", ",.")) if point == "," else written
+            yield f"the number {written} of English is missing" + (f": {here}" if here != written else "")
 
 
 def numbers(text: str) -> list[str]:
@@ -105,7 +105,7 @@ def numbers(text: str) -> list[str]:
 
 
 def readings(written: str, point: str) -> set[str]:
-    """What a number may mean where this is the decimal point: 40.000 is 40000 in Vietnamese, 0,545 is a fraction."""
+    """What a number may mean where this is the decimal point: 0,545 is a fraction, 40.000 is grouped."""
     whole, dot, part = written.rpartition(point)
     found = {
         f"{int(re.sub(r'[^0-9]', '', whole) or 0)}.{part}"

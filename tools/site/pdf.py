@@ -39,6 +39,8 @@ def move(article: Tag, stem: str, edition: Path, stems: list[str]) -> None:
         node["id"] = f"{stem}--{node['id']}"
     for node in article.select(".headerlink"):
         node.decompose()
+    for node in article.select(".enlarge"):
+        node.unwrap()
     for node in article.find_all("details"):
         node["open"] = ""
     for node in article.find_all(href=True):

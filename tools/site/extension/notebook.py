@@ -1,5 +1,10 @@
 """Notebooks into documents: one cell after the other, each with its permanent id as an anchor."""
 
+import ast
+import re
+from html import escape
+from itertools import groupby
+
 from docutils import nodes
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -13,6 +18,8 @@ from .outputs import Picture, output_nodes
 from .plain import plain
 from .renderer import CellRenderer
 from .writer import Box
+
+BOLD = re.compile(r"\s*\*\*")
 
 
 class NotebookParser(MystParser):
@@ -36,46 +43,100 @@ class NotebookParser(MystParser):
         renderer = markdown.renderer
         renderer.setup_render(markdown.options, {})
         renderer.begin(cells, environment)
-        for cell in cells:
-            renderer.cell = cell["id"]
-            if cell["cell_type"] == "markdown":
-                if cell["id"] not in renderer.captions:
-                    renderer.markdown_cell(cell["source"])
-            elif cell["cell_type"] == "code":
-                renderer.current_node += code_cell(cell, renderer)
+        for solution, group in groupby(cells, lambda cell: cell["id"].startswith("solution-")):
+            if solution:
+                box = folded(words(environment.config)["solution"], classes=["solution"])
+                with renderer.current_node_context(box, append=True):
+                    render(list(group), renderer)
+            else:
+                render(list(group), renderer)
         renderer._render_finalise()
         environment.metadata[environment.docname].update(renderer.summary())
 
 
+def render(cells: list[dict], renderer: CellRenderer) -> None:
+    """One cell after the other; what is there for the notebook only is left out."""
+    for cell in cells:
+        renderer.cell = cell["id"]
+        if cell["cell_type"] == "code" and cell["id"] != "setup":  # readers of the site install nothing
+            renderer.current_node += code_cell(cell, renderer)
+        elif cell["cell_type"] == "markdown" and cell["id"] not in renderer.captions:
+            if cell["id"].startswith("solution-"):
+                with renderer.current_node_context(Box(ids=[cell["id"]]), append=True):
+                    renderer.markdown_cell(cell["source"])
+            else:
+                renderer.markdown_cell(cell["source"])
+
+
 def code_cell(cell: dict, renderer: CellRenderer) -> list[nodes.Node]:
-    """Code and stored outputs; folded where the cell is tagged `hide-cell`; a figure where it draws."""
-    tags = cell["metadata"].get("tags", [])
-    source = cell["source"]
-    code = nodes.literal_block(source, source, language="ipython3", classes=["code"])
-    parts = [code] if source.strip() and "remove-input" not in tags else []
-    for item in output_nodes(cell, renderer.environment):
-        parts.append(figure(item, cell["id"], renderer) if isinstance(item, Picture) else item)
+    """Code, folded where it is not what the page is about, and stored outputs; a figure where it draws."""
+    tags, source = cell["metadata"].get("tags", []), cell["source"]
+    outputs = list(output_nodes(cell, renderer.environment))
+    pictures = any(isinstance(item, Picture) for item in outputs)
+    shown = [figure(item, cell["id"], renderer) if isinstance(item, Picture) else item for item in outputs]
+    parts: list[nodes.Node] = []
+    if source.strip() and not only_diagrams(source):
+        parts = [nodes.literal_block(source, source, language="ipython3", classes=["code"])]
+        if label := fold_label(cell["id"], tags, source, pictures, words(renderer.environment.config)):
+            parts = [folded(label, *parts, classes=["aside"])]
     box = Box(classes=["cell", *(f"tag-{tag}" for tag in tags)], ids=[cell["id"]])
-    if "hide-cell" in tags or cell["id"] == "setup":  # readers of the site have nothing to set up
-        label = "solution" if cell["id"].startswith("solution") else "show_code"
-        text = words(renderer.environment.config)[label]
-        parts = [raw(f"<details><summary>{text}</summary>"), *parts, raw("</details>")]
-    box += parts
-    return [box] if parts else []
+    box += shown + parts if pictures and "hide-input" in tags else parts + shown
+    return [box] if box.children else []
+
+
+def fold_label(key: str, tags: list[str], source: str, pictures: bool, word: dict[str, str]) -> str:
+    """The line behind which a cell's code is folded, as HTML; empty where the code is to be read."""
+    if key.startswith("solution-"):
+        return ""  # it is folded as a whole
+    if key == "imports":
+        return escape(word["set_up"])
+    if "claim" in tags and (asserted := assertions(source)):
+        checks = ", ".join(f"<code>{escape(check)}</code>" for check in asserted)
+        return escape(word["checked"] + word["colon"]) + checks
+    if "hide-input" in tags and pictures:
+        return escape(word["figure_code"])
+    return escape(word["show_code"]) if {"hide-input", "hide-cell"} & set(tags) else ""
+
+
+def statements(source: str) -> list[ast.stmt]:
+    """The statements of a cell; none where it has lines that only IPython reads."""
+    try:
+        return ast.parse(source).body
+    except SyntaxError:
+        return []
+
+
+def assertions(source: str) -> list[str]:
+    """What a cell asserts, as code."""
+    nodes_of = (node for statement in statements(source) for node in ast.walk(statement))
+    return [ast.unparse(node.test) for node in nodes_of if isinstance(node, ast.Assert)]
+
+
+def only_diagrams(source: str) -> bool:
+    """Whether a cell does nothing but show drawings of the package."""
+    found = statements(source)
+    return bool(found) and all(re.fullmatch(r"diagram\(.*\)", ast.unparse(part)) for part in found)
+
+
+def folded(label: str, *parts: nodes.Node, classes: list[str]) -> Box:
+    """Blocks behind a line, which opens them without a script."""
+    return Box("", raw(f"<summary>{label}</summary>"), *parts, tag="details", classes=classes)
 
 
 def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
-    """A picture with the caption cell that follows it, whose text is also what is read aloud."""
+    """A picture with the caption cell that follows it, whose bold beginning is what is read aloud."""
     box = Box(tag="figure")
     caption = renderer.captions_of.get(cell)
     if caption is None:
         renderer.warn(f"the picture has no caption: a Markdown cell {cell}-caption must follow")
-        box += raw(picture.html(""))
+        box += raw(picture.html("", ""))
         return box
     paragraphs = renderer.detached(caption)
     text = " ".join(" ".join(map(plain, paragraphs)).split())
     renderer.passages.append([f"{cell}-caption", text, renderer.heading])
-    box += raw(picture.html(text))
+    bold = next(paragraphs[0].findall(nodes.strong), None) if BOLD.match(caption) else None
+    seen = " ".join(plain(bold).split()) if bold else text
+    box += raw(picture.html(seen, words(renderer.environment.config)["enlarge"]))
     box += Box("", *paragraphs, tag="figcaption", ids=[f"{cell}-caption"])
     return box
 

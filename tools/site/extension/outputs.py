@@ -24,12 +24,11 @@ class Picture:
     width: int
     height: int
 
-    def html(self, text: str) -> str:
-        """Its element; the size is written so that nothing jumps while it loads."""
-        size = f'width="{self.width}" height="{self.height}"'
-        return (
-            f'<img src="{escape(self.address)}" alt="{escape(text)}" {size} loading="lazy" decoding="async">'
-        )
+    def html(self, text: str, enlarge: str) -> str:
+        """Its element, a link to itself alone; the size is written so that nothing jumps while it loads."""
+        address, size = escape(self.address), f'width="{self.width}" height="{self.height}"'
+        image = f'<img src="{address}" alt="{escape(text)}" {size} loading="lazy" decoding="async">'
+        return f'<a class="enlarge" href="{address}" title="{escape(enlarge)}">{image}</a>'
 
 
 def output_nodes(cell: dict, environment) -> Iterator[nodes.Node | Picture]:

@@ -13,13 +13,17 @@ from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
 from tools.course import parsed_notebook
+from tools.editions.lock import MEASURED
 
+from .edition import words
 from .plain import plain
 from .writer import Box
 
 logger = logging.getLogger(__name__)
 LINK = re.compile(r"^(?P<stem>[\w-]*)(?:\.(?P<kind>ipynb|md))?(?:#(?P<anchor>.+))?$")
 DESCRIPTION_LENGTH = 160
+DETAILS = re.compile(r"\A<details><summary>.*?</summary>\n(.*)</details>\s*\Z", re.DOTALL)
+EFFORT = re.compile(r"\s*[(（]★{1,3}[,，、]?\s*[^()（）]*[)）]$")
 
 
 class CellRenderer(SphinxRenderer):
@@ -46,11 +50,15 @@ class CellRenderer(SphinxRenderer):
 
     def markdown_cell(self, source: str) -> None:
         """Render one cell; its id becomes the anchor of its heading, or of its first block."""
+        if self.cell.startswith("solution-"):  # the page's own box is around it
+            source = DETAILS.sub(r"\1", source)
+        if self.cell.startswith("quiz-"):
+            source = source.replace("<details>", '<details class="answer">')
         tokens = self.md.parse(source, self.md_env)
         self.headings = 0
         if tokens and tokens[0].content.startswith("<details>"):
             tokens[0].content = tokens[0].content.replace("<details>", f'<details id="{self.cell}">', 1)
-        elif not tokens or tokens[0].type != "heading_open":
+        elif not self.cell.startswith("solution-") and (not tokens or tokens[0].type != "heading_open"):
             self.current_node += nodes.target("", "", ids=[self.cell])
         branches = [(branch, len(branch)) for branch in self.open_branches()]
         self._render_tokens(tokens)
@@ -62,6 +70,23 @@ class CellRenderer(SphinxRenderer):
         for node in added:
             if isinstance(node, nodes.math | nodes.math_block):
                 node["cell"] = self.cell
+        self.dress(added)
+
+    def dress(self, added: list[nodes.Node]) -> None:
+        """Classes for the style sheet: what kind of passage this is."""
+        for node in added:
+            if isinstance(node, nodes.title) and node.parent.parent is not self.document:
+                mark_exercise(node)
+            elif isinstance(node, nodes.paragraph) and len(self.passages) == 1:
+                begins_bold = isinstance(first_part(node), nodes.strong)
+                node["classes"] += (
+                    ["facts"] if begins_bold else ["lead"] if node.parent.index(node) == 1 else []
+                )
+            elif isinstance(node, nodes.paragraph) and (mark := re.match("[✓✗]", node.astext())):
+                node["classes"].append("right" if mark[0] == "✓" else "wrong")
+            elif isinstance(node, nodes.table) and self.cell.endswith(MEASURED):
+                caption = nodes.paragraph("", words(self.environment.config)["seeds"])
+                node.replace_self(Box("", caption, node.deepcopy(), classes=["seeds"]))
 
     def open_branches(self) -> list[nodes.Element]:
         """The places that the next cell's blocks may go to: the section at hand and those around it."""
@@ -94,9 +119,9 @@ class CellRenderer(SphinxRenderer):
         super().render_blockquote(token)
         quote = self.current_node.children[-1]
         first = quote.children[0] if quote.children else None
-        opening = next((part for part in first or [] if part.astext()), None)  # an empty text comes first
-        if isinstance(first, nodes.paragraph) and isinstance(opening, nodes.strong):
-            box = Box("", *quote.children, role="note", classes=["note"])
+        if isinstance(first, nodes.paragraph) and isinstance(first_part(first), nodes.strong):
+            kind = "predict" if self.cell.startswith("predict-") else "note"
+            box = Box("", *quote.children, role="note", classes=list(dict.fromkeys(["note", kind])))
             quote.replace_self(box)
 
     def render_link(self, token) -> None:
@@ -121,6 +146,21 @@ class CellRenderer(SphinxRenderer):
         builder = self.environment.app.builder
         address = relative_uri(builder.get_target_uri(here), builder.get_target_uri(target)) if stem else ""
         return address + (f"#{anchor}" if anchor else "") or builder.get_target_uri(target).rpartition("/")[2]
+
+
+def first_part(paragraph: nodes.Element) -> nodes.Node | None:
+    """What a paragraph begins with; an empty text comes first."""
+    return next((part for part in paragraph if part.astext()), None)
+
+
+def mark_exercise(title: nodes.title) -> None:
+    """Stars and minutes behind an exercise's name become small marks."""
+    last = title.children[-1] if title.children else None
+    found = EFFORT.search(last) if isinstance(last, nodes.Text) else None
+    if found:
+        title.parent["classes"].append("exercise")
+        title.replace(last, nodes.Text(last[: found.start()]))
+        title += nodes.inline("", " " + found[0].strip(), classes=["effort"])
 
 
 def check_links(app: Sphinx, environment) -> None:

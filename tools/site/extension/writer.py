@@ -10,6 +10,19 @@ from sphinx.writers.html5 import HTML5Translator
 from .edition import words
 
 HAN = re.compile("[\u4e00-\u9fff]")
+PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
+
+
+def by_line(match: re.Match[str]) -> str:
+    """The lines of highlighted code, each in an element of its own that knows its indentation."""
+    return match[1] + "".join(map(line_element, match[2].split("\n"))) + match[3]
+
+
+def line_element(line: str) -> str:
+    text = re.sub("<[^>]*>", "", line)
+    indent = len(text) - len(text.lstrip(" "))
+    style = f' style="--in:{indent}ch"' if indent else ""
+    return f'<span class="line"{style}>{line}\n</span>'
 
 
 class Box(nodes.General, nodes.Element):
@@ -46,6 +59,15 @@ class CourseTranslator(HTML5Translator):
         """Close it."""
         tag = node.get("tag", "div")
         self.body.append(f"</{tag}>" if tag == "span" else f"</{tag}>\n")
+
+    def visit_literal_block(self, node: nodes.Element) -> None:
+        """Code has an element a line, so that narrow screens can indent what goes on in the next line."""
+        try:
+            super().visit_literal_block(node)
+        except nodes.SkipNode:
+            if "code" in node["classes"]:
+                self.body[-1] = PRE.sub(by_line, self.body[-1])
+            raise
 
     def visit_emphasis(self, node: nodes.Element) -> None:
         """Chinese is stressed by dots, not by slanted characters: the style sheet has to tell them apart."""

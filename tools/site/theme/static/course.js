@@ -81,7 +81,7 @@
   // A link may lead into a folded solution.
   const unfold = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const folded = target?.matches(".cell") ? find("details", target) : target?.closest("details");
+    const folded = target?.closest("details") ?? (target?.matches(".cell") ? find("details", target) : null);
     if (folded) folded.open = true;
   };
   addEventListener("hashchange", unfold);
