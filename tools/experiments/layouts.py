@@ -1,6 +1,6 @@
 """Where does a model look, and what in its layout decides that? Three seeds.
 
-``python -m tools.experiments.layouts [--workers N]`` trains 27 small models (about 8 minutes on two cores)
+``python -m tools.experiments.layouts [--workers N]`` trains 27 small models (about 6 minutes on two cores)
 and writes one row for each to ``mha_course/data/layouts.tsv``. The first has no attention. Then the encoder's
 direction, the decoder's initial state and the number of layers are crossed.
 
