@@ -69,6 +69,7 @@ test: $(READY) tests/node_modules/.ready
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m tools.editions check
+	$(BIN)/python -m pytest -q --doctest-modules mha_course
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests
 	$(BIN)/python -m pytest $(NOTEBOOKS) book
 
@@ -80,6 +81,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m tools.editions check
+	$(BIN)/python -m pytest -q --doctest-modules mha_course
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests $(WITHOUT_SITE)
 	$(BIN)/python -m pytest $(NOTEBOOKS) book/en
 
