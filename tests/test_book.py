@@ -58,7 +58,9 @@ def test_words_stay_out_of_code(stem: str) -> None:
     """Comments carry shapes, so that a code cell needs no translation."""
     for key, cell in cells(COURSE.read("en", stem), "code").items():
         for comment in re.findall(r"^(?:[^\"'\n]|\"[^\"\n]*\"|'[^'\n]*')*?#(.*)$", cell.source, re.MULTILINE):
-            assert re.fullmatch(r"[\s(].*[)\]]\s*|\s*| fmt: (skip|off|on)", comment), f"{stem}#{key}: {comment.strip()}"
+            assert re.fullmatch(r"[\s(].*[)\]]\s*|\s*| fmt: (skip|off|on)", comment), (
+                f"{stem}#{key}: {comment.strip()}"
+            )
 
 
 @pytest.mark.parametrize("stem", COURSE.stems())

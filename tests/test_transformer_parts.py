@@ -51,7 +51,9 @@ def test_one_token_at_a_time_gives_what_the_whole_target_gives(name):
     assert torch.allclose(torch.cat(steps, dim=1), logits(model), atol=1e-5)
 
 
-@pytest.mark.parametrize(("name", "sees_order"), [(PAGE_MODEL, True), ("- P (encoder)", False), ("- P", False)])
+@pytest.mark.parametrize(
+    ("name", "sees_order"), [(PAGE_MODEL, True), ("- P (encoder)", False), ("- P", False)]
+)
 def test_without_positions_the_order_of_the_source_does_not_matter(name, sees_order):
     model = model_without(name)
     assert torch.allclose(logits(model), logits(model, SOURCE.flip(1)), atol=1e-6) != sees_order
