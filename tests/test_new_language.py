@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup, Comment
 
 from tools.course import Course, cells
 from tools.editions.check import check
-from tools.editions.lock import TERMS, page_state, stamp
+from tools.editions.lock import is_made, page_state, stamp
 from tools.editions.markup import skeleton
 
 ROOT = Path(__file__).parents[1]
@@ -59,7 +59,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     for stem in made.stems():
         notebook = made.read("eo", stem)
         for key, cell in cells(notebook).items():
-            cell.source = cell.source if key == TERMS else accented(cell.source)
+            cell.source = cell.source if is_made(key) else accented(cell.source)
         made.write("eo", stem, notebook)
         stamp(made, "eo", stem)
     return made
