@@ -401,7 +401,7 @@ def test_the_menu_on_a_phone_opens_and_closes(browser, address):
 def test_a_link_into_a_folded_solution_opens_it(browser, address):
     page = browser.new_page(viewport=DESK)
     page.goto(f"{address}/en/{CHAPTER}.html#solution-by-hand")
-    assert page.locator("#solution-by-hand details[open]").count() == 1
+    assert page.locator("details[open] > #solution-by-hand").count() == 1
     page.close()
 
 
