@@ -134,6 +134,10 @@ def test_without_scripts_every_page_can_be_reached(browser, address):
     page.click(".languages summary")
     page.click('.languages a[data-edition="zh"]')
     assert page.url.endswith("/zh/index.html")
+    page.click(f'.card[data-stem="{CHAPTER}"] a')
+    page.click("details.contents summary")
+    page.click('details.contents a[href="#formula"]')
+    assert page.url.endswith(f"/zh/{CHAPTER}.html#formula")
     context.close()
 
 
@@ -396,6 +400,28 @@ def test_the_menu_on_a_phone_opens_and_closes(browser, address):
     page.keyboard.press("Escape")
     assert not page.locator("nav.chapters").is_visible()
     page.close()
+
+
+def test_what_was_read_is_marked_and_can_be_forgotten(browser, address):
+    context = browser.new_context(viewport=DESK)
+    page = context.new_page()
+    page.goto(f"{address}/en/{CHAPTER}.html#split")
+    page.locator('.sections [aria-current][href="#split"]').wait_for()
+    page.goto(f"{address}/zh/index.html")
+    assert page.locator(".start a").get_attribute("href") == f"{CHAPTER}.html#split"
+    assert page.locator(".card .read").count() == 0
+    page.goto(f"{address}/en/{CHAPTER}.html#summary")
+    page.locator(f'.chapters li[data-stem="{CHAPTER}"] .read').wait_for()
+    page.goto(f"{address}/zh/index.html")
+    assert page.locator(f'.card[data-stem="{CHAPTER}"] .read').get_attribute("aria-label") == "已讀"
+    page.set_viewport_size(PHONE)
+    page.click(".menu-button")
+    page.click(".forget")
+    assert page.locator(".read").count() == 0 and page.locator(".forget").is_hidden()
+    page.reload()
+    assert page.locator(".read").count() == 0
+    assert page.locator(".start a").get_attribute("href") == "attention-pooling.html#title"
+    context.close()
 
 
 def test_a_link_into_a_folded_solution_opens_it(browser, address):

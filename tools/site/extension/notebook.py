@@ -79,6 +79,8 @@ def code_cell(cell: dict, renderer: CellRenderer) -> list[nodes.Node]:
         parts = [nodes.literal_block(source, source, language="ipython3", classes=["code"])]
         if label := fold_label(cell["id"], tags, source, pictures, words(renderer.environment.config)):
             parts = [folded(label, *parts, classes=["aside"])]
+    if cell["id"] == "opening" and renderer.environment.docname == renderer.environment.config.root_doc:
+        shown = [Box("", *shown, ids=["live-translator"])]
     box = Box(classes=["cell", *(f"tag-{tag}" for tag in tags)], ids=[cell["id"]])
     box += shown + parts if pictures and "hide-input" in tags else parts + shown
     return [box] if box.children else []
@@ -126,6 +128,8 @@ def folded(label: str, *parts: nodes.Node, classes: list[str]) -> Box:
 def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
     """A picture with the caption cell that follows it, whose bold beginning is what is read aloud."""
     box = Box(tag="figure")
+    if cell == "opening" or "picture" not in renderer.facts:  # the page's own on the home page
+        renderer.facts["picture"] = (picture.address, picture.width, picture.height)
     caption = renderer.captions_of.get(cell)
     if caption is None:
         renderer.warn(f"the picture has no caption: a Markdown cell {cell}-caption must follow")

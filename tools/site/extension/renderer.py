@@ -22,6 +22,7 @@ from .writer import Box
 logger = logging.getLogger(__name__)
 LINK = re.compile(r"^(?P<stem>[\w-]*)(?:\.(?P<kind>ipynb|md))?(?:#(?P<anchor>.+))?$")
 DESCRIPTION_LENGTH = 160
+CONTENTS = "<!-- chapters -->"  # the home page's template puts the cards of the chapters here
 DETAILS = re.compile(r"\A<details><summary>.*?</summary>\n(.*)</details>\s*\Z", re.DOTALL)
 EFFORT = re.compile(r"\s*[(（]★{1,3}[,，、]?\s*[^()（）]*[)）]$")
 
@@ -35,8 +36,10 @@ class CellRenderer(SphinxRenderer):
         self.cell = ""
         self.headings = 0
         self.heading = ""
+        self.contents_shown = False
         self.passages: list[list[str]] = []
         self.links: list[tuple] = []
+        self.facts: dict[str, object] = {}  # what lists of chapters say of the page
         self.captions_of = {}
         for cell, following in pairwise(cells):
             if following["id"] == f"{cell['id']}-caption" and following["cell_type"] == "markdown":
@@ -78,15 +81,34 @@ class CellRenderer(SphinxRenderer):
             if isinstance(node, nodes.title) and node.parent.parent is not self.document:
                 mark_exercise(node)
             elif isinstance(node, nodes.paragraph) and len(self.passages) == 1:
-                begins_bold = isinstance(first_part(node), nodes.strong)
-                node["classes"] += (
-                    ["facts"] if begins_bold else ["lead"] if node.parent.index(node) == 1 else []
-                )
+                self.dress_beginning(node)
+            elif isinstance(node, nodes.enumerated_list | nodes.bullet_list) and self.is_contents(node):
+                node.replace_self([] if self.contents_shown else nodes.raw("", CONTENTS, format="html"))
+                self.contents_shown = True
             elif isinstance(node, nodes.paragraph) and (mark := re.match("[✓✗]", node.astext())):
                 node["classes"].append("right" if mark[0] == "✓" else "wrong")
             elif isinstance(node, nodes.table) and self.cell.endswith(MEASURED):
                 caption = nodes.paragraph("", words(self.environment.config)["seeds"])
                 node.replace_self(Box("", caption, node.deepcopy(), classes=["seeds"]))
+
+    def dress_beginning(self, node: nodes.paragraph) -> None:
+        """What stands under a page's title: the promise, a link to begin with, what is needed, the time."""
+        start = first_part(node)
+        if not isinstance(start, nodes.strong):
+            if node.parent.index(node) == 1:
+                node["classes"].append("lead")
+                self.facts["lead"] = plain(node).replace("\n", " ")
+        elif node.astext() == start.astext() and next(node.findall(nodes.reference), None):
+            node["classes"].append("start")
+        else:
+            node["classes"].append("facts")
+            if number := re.search(r"\d+", node.astext()):
+                self.facts["minutes"] = int(number[0])  # the last of these lines says the time
+
+    def is_contents(self, node: nodes.Element) -> bool:
+        """Whether this is the home page's plain list of chapters, which the site shows as cards."""
+        home = self.environment.docname == self.environment.config.root_doc
+        return home and self.cell == "chapters" and isinstance(node.parent, nodes.section)
 
     def open_branches(self) -> list[nodes.Element]:
         """The places that the next cell's blocks may go to: the section at hand and those around it."""
@@ -105,7 +127,8 @@ class CellRenderer(SphinxRenderer):
     def summary(self) -> dict[str, object]:
         """What search and the page's description need of this notebook."""
         paragraphs = (plain(node).replace("\n", " ") for node in self.document.findall(nodes.paragraph))
-        return {"passages": self.passages, "links": self.links, "description": shorten(next(paragraphs, ""))}
+        description = shorten(next(paragraphs, ""))
+        return {"passages": self.passages, "links": self.links, "description": description, **self.facts}
 
     def render_heading(self, token) -> None:
         """A heading is found by its cell's id in every language."""
