@@ -142,7 +142,7 @@ class Course:
 
     @property
     def terms(self) -> tuple[dict[str, str], ...]:
-        """A row a term, from ``book/CODE/terms.csv``: its name by code of language, others as CODE_accepted."""
+        """A row a term, from ``book/CODE/terms.csv``: the word by CODE, others by CODE_accepted."""
         paths = ((code, f"book/{code}/terms.csv") for code in self.languages)
         return merged_terms(self.source, tuple((code, path, self.text(path)) for code, path in paths))
 
