@@ -838,7 +838,7 @@ def test_a_faulty_import_changes_nothing(
 
 DAMAGE = {
     "a marker removed": ("%%% vi\n\n%%% code solution", "\n%%% code solution", "cell result has lost"),
-    "a marker edited": ("%%% vi\n\n%%% code solution", "%%% vn\n\n%%% code solution", "lost its line '%%% vi'"),
+    "a marker edited": ("%%% vi\n\n%%% code solution", "%%% vn\n\n%%% code solution", "has lost its line"),
     "a cell's line removed": ("%%% cell why", "why", "(after cell title) is not as export wrote it"),
     "English edited": ("are not zero", "không bằng không", "vi masks#why: its English was edited"),
     "the end lost": ("%%% end", "", "its last line, '%%% end …', is missing"),
