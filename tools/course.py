@@ -170,7 +170,7 @@ class Course:
 
     @property
     def parts(self) -> dict[str, list[str]]:
-        """The pages after the first one by the part that they belong to, as `_config.yml` begins the parts."""
+        """The pages after the first one, by the part that `_config.yml` begins before them."""
         begins = {stem: name for name, stem in (self.settings.get("parts") or {}).items()}
         name, parts = "", {}
         for stem in self.pages[1:]:

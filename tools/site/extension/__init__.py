@@ -14,7 +14,7 @@ from sphinx.config import Config
 
 from tools.course import ROOT
 
-from . import api, formulas, home, notices, pages, renderer, search, writer
+from . import api, formulas, home, notices, pages, renderer, search, terms, writer
 from .notebook import NotebookParser
 
 THEME = Path(__file__).parents[1] / "theme"
@@ -50,6 +50,6 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("config-inited", configure)
     app.add_html_theme("course", str(THEME))
     app.add_source_parser(NotebookParser, override=True)
-    for part in (writer, renderer, formulas, pages, home, search, api, notices):
+    for part in (writer, renderer, formulas, pages, home, search, api, notices, terms):
         part.setup(app)
     return {"parallel_read_safe": False, "parallel_write_safe": True, "env_version": version_of_this()}
