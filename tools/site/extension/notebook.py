@@ -19,6 +19,8 @@ from .plain import plain
 from .renderer import CellRenderer
 from .writer import Box
 
+SHOWN = re.compile(r"(?:class|function)-(?P<name>[\w-]+)")
+SIGNATURE = 200  # characters of a class's code that the search knows
 BOLD = re.compile(r"\s*\*\*")
 
 
@@ -81,6 +83,9 @@ def code_cell(cell: dict, renderer: CellRenderer) -> list[nodes.Node]:
             parts = [folded(label, *parts, classes=["aside"])]
     if cell["id"] == "opening" and renderer.environment.docname == renderer.environment.config.root_doc:
         shown = [Box("", *shown, ids=["live-translator"])]
+    if shown_code := SHOWN.fullmatch(cell["id"]):  # a class or function of the package is found by its name
+        name = shown_code["name"].replace("-", "_")
+        renderer.passages.append([cell["id"], f"{name} {source[:SIGNATURE]}", name])
     box = Box(classes=["cell", *(f"tag-{tag}" for tag in tags)], ids=[cell["id"]])
     box += shown + parts if pictures and "hide-input" in tags else parts + shown
     return [box] if box.children else []

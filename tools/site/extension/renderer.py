@@ -22,6 +22,7 @@ from .writer import Box
 logger = logging.getLogger(__name__)
 LINK = re.compile(r"^(?P<stem>[\w-]*)(?:\.(?P<kind>ipynb|md))?(?:#(?P<anchor>.+))?$")
 DESCRIPTION_LENGTH = 160
+LONGEST_NAME = 80  # of a term with its other names, as the glossary begins
 CONTENTS = "<!-- chapters -->"  # the home page's template puts the cards of the chapters here
 DETAILS = re.compile(r"\A<details><summary>.*?</summary>\n(.*)</details>\s*\Z", re.DOTALL)
 EFFORT = re.compile(r"\s*[(（]★{1,3}[,，、]?\s*[^()（）]*[)）]$")
@@ -66,10 +67,10 @@ class CellRenderer(SphinxRenderer):
         branches = [(branch, len(branch)) for branch in self.open_branches()]
         self._render_tokens(tokens)
         added = [node for branch, length in branches for child in branch[length:] for node in child.findall()]
-        blocks = (nodes.title, nodes.paragraph, nodes.literal_block)
+        blocks = (nodes.title, nodes.paragraph, nodes.literal_block, nodes.math_block)
         text = " ".join(plain(node).replace("\n", " ") for node in added if isinstance(node, blocks))
         self.heading = next((plain(node) for node in added if isinstance(node, nodes.title)), self.heading)
-        self.passages.append([self.cell, text, self.heading])
+        self.passages.append([self.cell, text, named(added) or self.heading])
         for node in added:
             if isinstance(node, nodes.math | nodes.math_block):
                 node["cell"] = self.cell
@@ -174,6 +175,15 @@ class CellRenderer(SphinxRenderer):
 def first_part(paragraph: nodes.Element) -> nodes.Node | None:
     """What a paragraph begins with; an empty text comes first."""
     return next((part for part in paragraph if part.astext()), None)
+
+
+def named(added: list[nodes.Node]) -> str:
+    """What a passage says it is about, `**Query** (the question): …`; empty where it begins in another way."""
+    first = next((node for node in added if isinstance(node, nodes.title | nodes.paragraph)), None)
+    if not isinstance(first, nodes.paragraph) or not isinstance(first_part(first), nodes.strong):
+        return ""
+    name, colon, _ = plain(first).replace("：", ":").partition(":")
+    return name if colon and len(name) <= LONGEST_NAME else ""
 
 
 def mark_exercise(title: nodes.title) -> None:

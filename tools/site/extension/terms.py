@@ -25,7 +25,7 @@ def patterns(course: Course, language: str) -> re.Pattern[str]:
     entries = {cell["id"] for cell in course.read(language, GLOSSARY).cells}
     found = []
     for number, row in enumerate(course.terms):
-        term, word = row[course.source], row[language]
+        term, word = row[course.source], row.get(language, "")
         if entry(row, course) in entries and word and (re.search("[ -]", term) or len(term) >= LONG_WORD):
             own = english_pattern(word) if language == course.source else ending(word, language)
             found.append((len(word), f"(?P<t{number}>{own})"))
