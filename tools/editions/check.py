@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import chain
+from typing import Any
 
 from nbformat import NotebookNode
 
@@ -36,12 +38,30 @@ class Finding:
         return f"{'error' if self.is_error(release) else 'warning'}: {self.where}: {self.what}"
 
 
+class Snapshot(Course):
+    """The course while it is looked at: each file is read once, and no notebook is changed."""
+
+    @cached_property
+    def once(self) -> dict[str, Callable[..., Any]]:
+        return {name: cache(getattr(super(Snapshot, self), name)) for name in ("read", "text", "stems")}
+
+    def read(self, language: str, stem: str) -> NotebookNode:
+        return self.once["read"](language, stem)
+
+    def text(self, path: str) -> str:
+        return str(self.once["text"](path))
+
+    def stems(self, language: str | None = None) -> list[str]:
+        return list(self.once["stems"](language))
+
+
 def error(where: str, what: str) -> Finding:
     return Finding("error", where, what)
 
 
 def check(course: Course, language: str | None = None, stem: str | None = None) -> list[Finding]:
     """All findings, or those of one language or one of its notebooks."""
+    course = Snapshot(course.root)
     found: list[Finding] = []
     if not language and not stem:
         with suppress(CourseError):  # the notebook that cannot be read is named below

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from tools.course import Course
 
-from . import glossary
+from . import glossary, typography
 from .markup import headings, plain, skeleton, stray_marks
 
 
@@ -35,9 +35,10 @@ def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
     if language.html.startswith("zh-Hant") and (found := sorted(set(filter(is_simplified, plain(text))))):
         yield f"has Simplified characters: {''.join(found)}"
     for wrong, right in language.avoid.items():
-        start = r"\b" if wrong < "\u2e80" else ""  # Chinese has no spaces that would show where a word begins
-        if re.search(start + wrong, plain(text).lower()):
-            yield f"says {wrong!r}, which is wrong here: {right!r}"
+        start = r"\b" if max(wrong) < "\u2e80" else ""  # Chinese has no spaces that would show where a word begins
+        if said := re.search(start + wrong, plain(text).lower()):
+            yield f"says {said[0]!r}, which is wrong here: {right!r}"
+    yield from typography.faults(code, text)
     if code != course.source:
         named = glossary.english_names(course)
         yield from english_left_in(english, named.sub(" … ", text), glossary.words(course, code))
