@@ -53,9 +53,10 @@ def named(cell: NotebookNode, key: str) -> NotebookNode:
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course of two chapters, executed once; ``masks`` is translated into Turkish and Chinese."""
     root = tmp_path_factory.mktemp("template")
-    (root / "book").mkdir()
-    for name in ("languages.yml", "glossary.csv"):
-        shutil.copy(ROOT / "book" / name, root / "book" / name)
+    for code in ("en", "tr", "vi", "zh"):
+        (root / "book" / code).mkdir(parents=True)
+        for name in ("language.yml", "terms.csv"):
+            shutil.copy(ROOT / "book" / code / name, root / "book" / code)
     (root / "_config.yml").write_text("package: json\n", encoding="utf-8")
     course = Course(root)
     code = [
@@ -732,7 +733,7 @@ def test_the_table_of_terms_follows_the_glossary(course: Course) -> None:
     assert "| English | Türkçe | Tiếng Việt | 繁體中文 |" in table
     assert "| key | anahtar | khóa | 鍵 |" in table
     assert check(course) == []
-    path = course.root / "book/glossary.csv"
+    path = course.root / "book/vi/terms.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("khóa", "chìa"), encoding="utf-8")
     assert errors(course) == [
         "error: en sums: derived cells or metadata are not as sync writes them: run sync"
@@ -831,8 +832,8 @@ def test_a_language_is_one_command(course: Course) -> None:
     assert page_state("eo", "masks", added).untranslated == tuple(ENGLISH)
     changed = {path for path, text in snapshot(added).items() if before.get(path) != text}
     assert {str(path.relative_to(course.root)) for path in changed} == {
-        "book/languages.yml",
-        "book/glossary.csv",
+        "book/eo/language.yml",
+        "book/eo/terms.csv",
         "book/eo/masks.ipynb",
         "book/eo/sums.ipynb",
         "book/eo/translation.lock",

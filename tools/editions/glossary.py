@@ -1,4 +1,4 @@
-"""``book/glossary.csv``: the word agreed on for each term, and whether a translation uses it."""
+"""``book/CODE/terms.csv``: the word agreed on for each term, and whether a translation uses it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from .markup import plain
 
 
 def table(course: Course) -> str:
-    """All terms in all languages, as the Markdown table of the glossary page."""
-    head = [language.name for language in course.languages.values()]
-    lines = [head, ["---"] * len(head), *([row[code] for code in course.languages] for row in course.terms)]
+    """All terms in every language that has some, as the Markdown table of the glossary page."""
+    codes = [code for code in course.languages if any(row.get(code) for row in course.terms)]
+    head = [course.languages[code].name for code in codes]
+    lines = [head, ["---"] * len(head), *([row.get(code, "") for code in codes] for row in course.terms)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -39,9 +40,21 @@ def missing_terms(course: Course, language: str, english: str, text: str) -> Ite
         # "attention" inside "multi-head attention" is not a term of its own
         prose = re.sub(pattern, " … ", prose)
         term = row[course.source]
-        allowed = [row[language], *filter(None, (row.get(f"{language}_accepted") or "").split("|"))]
-        if row[language] and not any(re.search(inflected(word, language), words) for word in allowed):
+        allowed = allowed_words(row, language)
+        if allowed and not any(re.search(inflected(word, language), words) for word in allowed):
             yield f"{term!r} is {' or '.join(map(repr, allowed))} in the glossary, the cell has none"
+
+
+def allowed_words(row: dict[str, str], language: str) -> list[str]:
+    """The word agreed on for a term, then the others that are accepted; none where the language has none."""
+    if not row.get(language):
+        return []
+    return [row[language], *filter(None, row[f"{language}_accepted"].split("|"))]
+
+
+def without_words(course: Course, language: str) -> list[str]:
+    """The terms that the language has no word for yet."""
+    return [row[course.source] for row in course.terms if not row.get(language)]
 
 
 def english_pattern(term: str) -> str:
