@@ -28,10 +28,22 @@ KINDS = {
 SIGN = "\N{OBJECT REPLACEMENT CHARACTER}"  # where a reader sees code or a formula
 
 
+FULL_STOPS = tuple("。，、：；？！）」〉")  # full-width signs that end a run of words
+
+
 @cache
 def parsed(text: str) -> list[Token]:
     """The tokens of a cell, found once; not to be changed."""
     return PARSER.parse(text)
+
+
+FRAMES = {
+    "heading_open": "heading",
+    "paragraph_open": "paragraph",
+    "list_item_open": "list item",
+    "tr_open": "row of a table",
+    "strong_open": "passage in bold",
+}
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def skeleton(text: str) -> Counter[tuple[str, str]]:
-    """Formulas, code, images, link targets, heading levels and HTML tags of a cell, with their numbers."""
+    """What a cell is made of besides words, and how often each occurs."""
     parts: list[tuple[str, str]] = []
     for token in tokens(text):
         if token.type in KINDS:
@@ -58,8 +70,8 @@ def skeleton(text: str) -> Counter[tuple[str, str]]:
             parts.append(("link to", str(token.attrs["href"])))
         elif token.type == "image":
             parts.append(("image", str(token.attrs["src"])))
-        elif token.type == "heading_open":
-            parts.append(("heading", token.markup))
+        elif token.type in FRAMES:
+            parts.append((FRAMES[token.type], token.markup))
         elif token.type in ("html_inline", "html_block"):
             parts += [("HTML tag", tag) for tag in re.findall(r"</?\w+", token.content)]
     return Counter(parts)
@@ -123,7 +135,7 @@ def as_read_inline(children: list[Token], quoted: bool) -> Iterator[str]:
     for after, token in zip(["", *(child.type for child in children)], children, strict=False):
         depth += token.nesting if token.type in ("em_open", "em_close", "link_open", "link_close") else 0
         if token.type in ("text", "text_special"):
-            ended = after in ("strong_close", "em_close") and before[-1:] > "\u2e7f"
+            ended = after in ("strong_close", "em_close") and before[-1:] in FULL_STOPS
             text = token.content.lstrip(" ") if ended else token.content
             yield text if quoted or not depth else SIGN
             before = text

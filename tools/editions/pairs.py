@@ -15,8 +15,8 @@ from . import glossary, numbers
 from .markup import KINDS, as_read, parsed, plain, skeleton
 
 REORDERED = "book/reordered.tsv"
-FEWEST = {"zh": 0.27}  # letters of a translation for one of English, where it has fewer sentences
-FEWEST_WITH_SPACES = 0.95
+FEWEST = {"zh": 0.25}  # letters of a translation for one of English, where it has fewer sentences
+FEWEST_WITH_SPACES = 0.89
 LONG_ENOUGH = 60  # letters of an English paragraph
 SURE = 2.0
 SENTENCES = re.compile(r"[.!?](?=\s|$)|[。！？]")
@@ -75,7 +75,7 @@ def shortened(language: str, english: str, text: str) -> Iterator[str]:
 class Features:
     """What a cell and its translation have in common: terms, numbers, names, signs, length."""
 
-    terms: frozenset[int]
+    terms: frozenset[str]
     numbers: Counter[str]
     names: frozenset[str]
     signs: Counter[str]
@@ -87,9 +87,7 @@ def features(course: Course, language: str, text: str) -> Features:
     read = as_read(text).translate(str.maketrans("？（：。", "?(:."))
     return Features(
         frozenset(glossary.terms_in(course, language, text)),
-        Counter(
-            min(numbers.readings(n, course.languages[language].decimal)) for n in numbers.numbers(text)
-        ),
+        Counter(min(numbers.readings(n, course.languages[language].decimal)) for n in numbers.numbers(text)),
         frozenset(re.findall(r"[a-z]{2,}", words.lower())),
         Counter(re.findall(r"[?(:]|\.(?!\d)", read)),
         len(words),

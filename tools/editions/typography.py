@@ -1,16 +1,14 @@
 """How each language is written, as far as a tool can see it: CONTRIBUTING says it in words."""
 
+# ruff: noqa: E501 - the table has one line a rule
+
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
-from tools.course import Course, cells
-
-from .lock import is_made
 from .markup import SIGN, as_read
 
 HAN = "[\u3400-\u9fff]"
@@ -22,6 +20,9 @@ OWN_LETTERS = {  # letters that no other language of the course writes its words
 }
 SHORT_WORDS = re.compile(r"(?<![\w-])(?:the|of|and|are|that|with|from|which|this|these|its)(?![\w-])")
 BETWEEN = re.compile(r"“[^”]*”|「[^」]*」|\"[^\"]*\"|«[^»]*»|[(（][^)）]*[)）]")
+
+LETTERS = re.compile("[ışğçöü]")
+PLAIN = str.maketrans("ışğçöü", "isgcou")
 
 
 class Rule(NamedTuple):
@@ -57,14 +58,39 @@ def faults(language: str, text: str) -> Iterator[str]:
     """Signs and spaces that the language writes otherwise, and words of another language."""
     read = as_read(text)
     for rule in RULES:
-        if rule.language == "*" or language in rule.language.split("|"):
-            if match := re.search(rule.pattern, read):
-                yield f"{rule.what} (in {around(read, match)!r})"
+        here = rule.language == "*" or language in rule.language.split("|")
+        if here and (match := re.search(rule.pattern, read)):
+            yield f"{rule.what} (in {around(read, match)!r})"
     for code, (name, letters) in OWN_LETTERS.items():
         if code != language and (match := re.search(letters, read)):
             yield f"has {name} in it (in {around(read, match)!r})"
     if language != "en" and (match := SHORT_WORDS.search(BETWEEN.sub(" … ", read))):
         yield f"has English in it: {match[0]!r}"
+
+
+def plain_letters(texts: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Turkish words of a cell that stand once in the book, and elsewhere with ı, ş, ğ, ç, ö or ü.
+
+    ``texts``: every Turkish cell of the book, by any name.
+    """
+    words = {
+        name: re.findall(r"(?<![\w'])[^\W\d_]{4,}", turkish_lower(as_read(text)))
+        for name, text in texts.items()
+    }
+    times = Counter(word for found in words.values() for word in found)
+    spelled: dict[str, list[str]] = {}
+    for word in times:
+        spelled.setdefault(word.translate(PLAIN), []).append(word)
+    for name, found in words.items():
+        for word in found:
+            own = len(LETTERS.findall(word))
+            others = [o for o in spelled[word.translate(PLAIN)] if len(LETTERS.findall(o)) > own]
+            if times[word] == 1 and others:
+                yield name, f"says {word!r}; elsewhere the book says {others[0]!r}"
+
+
+def turkish_lower(text: str) -> str:
+    return text.replace("İ", "i").replace("I", "ı").lower()
 
 
 def around(text: str, match: re.Match[str]) -> str:
