@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 READY := $(VENV)/.ready
 
-.PHONY: help book serve lab page pdf format test check sync claims bench mutants lighthouse lock clean
+.PHONY: help book serve lab page pdf format test check sync claims bench mutants lighthouse lock package archives clean
 
 help:
 	@echo 'make book             build the four editions into _build/html'
@@ -21,6 +21,8 @@ help:
 	@echo 'make bench            speed and memory beside PyTorch and D2L'
 	@echo 'make mutants          plant faults in the package and see the tests catch them'
 	@echo 'make lighthouse       Lighthouse on one chapter in each language (needs Node and Chromium)'
+	@echo 'make package          build wheel and source archive, try them from an empty folder'
+	@echo 'make archives         one archive an edition: notebooks, the package, how to start'
 	@echo 'make lock             resolve requirements.txt into requirements.lock, with the newest of what it needs'
 
 $(BIN)/python:
@@ -32,7 +34,7 @@ $(READY): requirements.txt requirements.lock pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-warn-conflicts -r requirements.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # d2l pins a numpy that current Pythons have no wheels for; it runs without its dependencies.
@@ -114,6 +116,12 @@ mutants: $(READY)
 
 lighthouse: $(READY)
 	$(BIN)/python -m tools.site lighthouse
+
+package: $(READY)
+	$(BIN)/python -m tools.release package
+
+archives: $(READY)
+	$(BIN)/python -m tools.release archives
 
 clean:
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis

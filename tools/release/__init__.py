@@ -1,1 +1,1 @@
-"""What readers get: the package as wheel and source, an archive an edition, copies for students, a release."""
+"""What readers get: the package, an archive an edition, copies without solutions, a release."""

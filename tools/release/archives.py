@@ -1,4 +1,4 @@
-"""One archive an edition: its notebooks, the package as a wheel beside them, and how to start, in its language."""
+"""One archive an edition: notebooks, the package as a wheel beside them, how to start in its language."""
 
 from __future__ import annotations
 

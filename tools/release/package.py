@@ -1,4 +1,4 @@
-"""Builds the package, and tries it as a reader gets it: installed in a new environment, from an empty folder."""
+"""Builds the package, and tries it as readers get it: in a new environment, from an empty folder."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def build(course: Course, out: Path) -> tuple[Path, Path]:
 
 
 def lacking(course: Course, wheel: Path, source: Path) -> list[str]:
-    """What git has of the package, and the licences, that is not in the wheel or not in the source archive."""
+    """What git has of the package, and the licences, where wheel or source archive lack it."""
     listed = subprocess.run(
         ["git", "ls-files", course.package], cwd=course.root, capture_output=True, text=True, check=True
     )
