@@ -43,8 +43,10 @@ def files(course: Course) -> Iterator[tuple[str, str]]:
 
 
 def chapters(course: Course) -> str:
-    """The table of chapters by languages: ✓ where every passage is in the language."""
-    codes = list(course.languages)
+    """The table of chapters by the languages that have some: ✓ where every passage is in the language."""
+    codes = [
+        code for code in course.languages if any(page_state(code, s, course).fresh for s in course.stems())
+    ]
     lines = ["| | " + " | ".join(course.languages[code].name for code in codes) + " |"]
     lines.append("|---" * (len(codes) + 1) + "|")
     for stem in course.stems():

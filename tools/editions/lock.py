@@ -19,7 +19,7 @@ from typing import NamedTuple
 from tools.course import Course, CourseError, cells, write_atomically
 
 NOTHING = "-"
-TERMS = "terms-table"  # the cell of the glossary page that is made from glossary.csv
+TERMS = "terms-table"  # the cell of the glossary page that is made of the terms
 MEASURED = "-seeds"  # the cell X-seeds is the table of what the claims of the cell X measured
 
 
