@@ -1,4 +1,4 @@
-"""Imports between the tools run one way: course ← editions ← site ← release; corpus and experiments stand beside."""
+"""Imports between the tools run one way: course ← editions ← site ← release; the others stand beside."""
 
 import ast
 from pathlib import Path
