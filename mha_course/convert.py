@@ -5,6 +5,9 @@ memory with what it came from. The inputs stay as each class takes them: `nn.Mul
 ``batch_first=False`` wants the steps first, and its masks are True where a query may NOT attend. What has no
 counterpart raises a TypeError or a ValueError that says so: ``add_bias_kv``, ``add_zero_attn``, sizes, heads
 or biases that differ, pruned heads, lazy layers that have not met a batch, other classes.
+
+Of GPT-2 and Llama, as the library `transformers` has them, only the attention layers are read. Their causal
+mask is the caller's for `MultiHeadAttention` and inside `RotaryAttention`.
 """
 
 from typing import Any, TypeVar
@@ -13,9 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
-from mha_course.checks import check_type
+from mha_course.checks import check_divisible, check_tensor, check_type
+from mha_course.language_model import RotaryAttention
 
-__all__ = ("from_annotated", "from_d2l", "from_torch", "to_annotated", "to_d2l", "to_torch")
+__all__ = (
+    "from_annotated", "from_d2l", "from_gpt2", "from_llama", "from_torch", "halves_from_pairs",
+    "to_annotated", "to_d2l", "to_torch",
+)  # fmt: skip
 
 Attention = MultiHeadAttention | AdditiveAttention | DotProductAttention
 Target = TypeVar("Target", bound=nn.Module)
@@ -173,6 +180,96 @@ def to_annotated(attention: MultiHeadAttention, module: nn.Module) -> nn.Module:
     fill(layers, attention.state_dict(), attention)
     target.dropout.p = attention.dropout.p
     return module.train(attention.training)
+
+
+def from_gpt2(module: nn.Module) -> MultiHeadAttention:
+    """Convert the self-attention of GPT-2 in `transformers`, to be called with a `causal_mask`.
+
+    Its ``c_attn`` holds the projections of queries, keys and values side by side, and stores them, as
+    ``c_proj``, with the inputs first.
+
+    Parameters
+    ----------
+    module : nn.Module
+        A ``GPT2Attention``.
+
+    Returns
+    -------
+    MultiHeadAttention
+    """
+    if not all(hasattr(module, name) for name in ("c_attn", "c_proj", "num_heads", "attn_dropout")):
+        raise TypeError(f"module must be GPT-2's attention, got {type(module).__name__}")
+    layers: Any = module
+    if getattr(layers, "is_cross_attention", False):
+        raise ValueError("module must be a self-attention, got a cross-attention")
+    weights = named("weight", *layers.c_attn.weight.T.chunk(3), layers.c_proj.weight.T)
+    weights |= named("bias", *layers.c_attn.bias.chunk(3), layers.c_proj.bias)
+    attention = MultiHeadAttention(
+        len(layers.c_proj.bias), layers.num_heads, layers.attn_dropout.p, bias=True
+    )
+    return fill(attention, weights, module)
+
+
+def from_llama(module: nn.Module) -> RotaryAttention:
+    """Convert the attention of Llama in `transformers`: ``q_proj``, ``k_proj``, ``v_proj`` and ``o_proj``.
+
+    Parameters
+    ----------
+    module : nn.Module
+        A ``LlamaAttention`` whose heads are as wide as `RotaryAttention` makes them and whose angles are not
+        scaled.
+
+    Returns
+    -------
+    RotaryAttention
+    """
+    names = ("q_proj", "k_proj", "v_proj", "o_proj")
+    if not all(hasattr(module, name) for name in (*names, "config", "head_dim")):
+        raise TypeError(f"module must be Llama's attention, got {type(module).__name__}")
+    layers: Any = module
+    config, rope = layers.config, layers.config.rope_parameters
+    width, heads = config.hidden_size, config.num_attention_heads
+    if layers.head_dim * heads != width:
+        raise ValueError(f"module must have heads of {width} / {heads} features, got {layers.head_dim}")
+    if rope["rope_type"] != "default":
+        raise ValueError(f"module must have rope_type 'default', got {rope['rope_type']!r}")
+    groups, has_bias = config.num_key_value_heads, layers.q_proj.bias is not None
+    attention = RotaryAttention(
+        width, heads, groups, layers.attention_dropout, has_bias, base=rope["rope_theta"]
+    )
+    weights = named("weight", *(getattr(layers, name).weight for name in names))
+    if has_bias:
+        weights |= named("bias", *(getattr(layers, name).bias for name in names))
+    return fill(attention, weights, module)
+
+
+def halves_from_pairs(weight: Tensor, num_heads: int) -> Tensor:
+    """Reorder the rows of W_q or W_k of a model whose rotary positions turn neighbouring features.
+
+    `rotary` turns the features j and j + d/2 of a head; the paper and Meta's own Llama files turn 2j and
+    2j + 1. Scores do not ask for the order of the features, so the rows may move instead.
+
+    Parameters
+    ----------
+    weight : Tensor, shape (num_heads · d, …)
+        A weight or a bias.
+    num_heads : int
+        Heads of W_q; of W_k the groups.
+
+    Returns
+    -------
+    Tensor, shape as `weight`
+
+    Examples
+    --------
+    >>> halves_from_pairs(torch.tensor([0.0, 1.0, 2.0, 3.0]), num_heads=1)
+    tensor([0., 2., 1., 3.])
+    """
+    check_tensor("weight", weight)
+    check_divisible("the first axis of weight", len(weight), num_heads=num_heads)
+    check_divisible("the width of a head", len(weight) // num_heads, pair=2)
+    by_pair = weight.reshape(num_heads, len(weight) // num_heads // 2, 2, *weight.shape[1:])
+    return by_pair.transpose(1, 2).reshape(weight.shape)  # first features of all pairs, then second ones
 
 
 def fill(target: Target, weights: Weights, source: nn.Module) -> Target:

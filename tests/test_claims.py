@@ -24,9 +24,8 @@ def code(key: str, source: str, *tags: str) -> object:
 def course(tmp_path: Path) -> Course:
     """One chapter with a claim that holds on every seed and, in ``shaky``, one that fails on seed 1."""
     (tmp_path / "book/en").mkdir(parents=True)
-    (tmp_path / "book/languages.yml").write_text(
-        "en: {name: English, html: en, sphinx: en}\n", encoding="utf-8"
-    )
+    settings = "{name: English, html: en, sphinx: en, source: true}\n"
+    (tmp_path / "book/en/language.yml").write_text(settings, encoding="utf-8")
     made = Course(tmp_path)
     for stem, asserted in (("solid", "score >= 0.8"), ("shaky", "score != 0.9")):
         cells = [

@@ -21,10 +21,6 @@ DUTCH = {
     "water": "Hoeveel water? Zie [ovens](ovens.ipynb#title).",
 }
 BIBLIOGRAPHY = "@book{david-1977, author={Elizabeth David}, title={Bread}, year={1977}}\n"
-LANGUAGES = """
-de: {name: Deutsch, html: de, sphinx: de}
-nl: {name: Nederlands, html: nl, sphinx: nl, avoid: {beslag: deeg}}
-"""
 WORDS = """
 references_title: Quellen
 references_about: Gelesen.
@@ -67,8 +63,10 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "_toc.yml": "root: book/de/bread\nchapters: [{file: book/de/ovens}, {file: book/de/references}]\n",
         "_config.yml": "package: bakery",
         "README.md": "# Brot\n\n<!-- chapters: begin -->\n\n\n✓\n<!-- chapters: end -->\n",
-        "book/languages.yml": LANGUAGES,
-        "book/glossary.csv": "de,nl,nl_accepted,notes\nTeig,deeg,,\n",
+        "book/de/language.yml": "{name: Deutsch, html: de, sphinx: de, source: true}",
+        "book/nl/language.yml": "{name: Nederlands, html: nl, sphinx: nl, avoid: {beslag: deeg}}",
+        "book/de/terms.csv": "term,notes\nTeig,\n",
+        "book/nl/terms.csv": "term,word,accepted,notes\nTeig,deeg,,\n",
         "book/references.bib": BIBLIOGRAPHY,
         "book/de/words.yml": WORDS,
         "book/nl/words.yml": "references_title: Bronnen\nreferences_about: Gelezen.\n",
@@ -94,11 +92,11 @@ def run(course: Course, *arguments: str) -> int:
 
 def translate(course: Course) -> None:
     assert run(course, "export", "nl", "bread") == 0
-    path = course.root / "_build/translations/nl/bread.md"
+    path = course.root / "translations/nl/bread.md"
     text = path.read_text(encoding="utf-8")
     for key, dutch in DUTCH.items():
-        before, after = text.split(f"{GERMAN[key]}\n%%% nl\n")
-        text = f"{before}{GERMAN[key]}\n%%% nl\n{dutch}\n{after}"
+        before, after = text.split(f"{GERMAN[key]}\n", 1)
+        text = f"{before}{GERMAN[key]}\n{after.replace('%%% nl', f'%%% nl{chr(10)}{dutch}', 1)}"
     path.write_text(text, encoding="utf-8")
     assert run(course, "import", "nl", "bread", "--stamp") == 0
     assert run(course, "sync") == 0
@@ -170,7 +168,7 @@ def test_pages_and_the_readmes_table_are_written(course: Course, capsys: pytest.
     assert course.text("book/nl/references.md") == (
         '# Bronnen\n\nGelezen.\n\n- <a id="david-1977"></a>Elizabeth David (1977). Bread.\n'
     )
-    assert "| Brot | [✓](book/de/bread.ipynb) | [de](book/nl/bread.ipynb) |" in course.text("README.md")
+    assert "| Brot | [✓](book/de/bread.ipynb) |\n" in course.text("README.md")
     translate(course)
     assert "| Brot | [✓](book/de/bread.ipynb) | [✓](book/nl/bread.ipynb) |" in course.text("README.md")
     (course.root / "book/de/references.md").write_text("# Quellen\n")
@@ -185,11 +183,12 @@ def test_a_third_language_is_one_command(course: Course) -> None:
     assert run(added, "check") == 0
     assert page_state("da", "bread", added).untranslated == tuple(GERMAN)
     assert added.words("da")["references_title"] == "Quellen"
-    assert "[de](book/nl/bread.ipynb) | [de](book/da/bread.ipynb) |" in added.text("README.md")
 
 
 def test_a_book_needs_neither_glossary_nor_words_nor_contents(course: Course) -> None:
-    for name in ("_toc.yml", "_config.yml", "README.md", "book/glossary.csv", "book/references.bib"):
+    for name in ("_toc.yml", "_config.yml", "README.md", "book/references.bib"):
         (course.root / name).unlink()
+    for path in course.root.glob("book/*/terms.csv"):
+        path.unlink()
     assert run(course, "add", "da", "Dansk") == 0
     assert run(Course(course.root), "check") == 0

@@ -121,12 +121,12 @@ def page(text: str = PAGE) -> NotebookNode:
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
     """A course of a home page and one chapter in the form."""
-    (tmp_path / "book").mkdir()
-    shutil.copy(ROOT / "book/languages.yml", tmp_path / "book")
+    for path in ROOT.glob("book/*/language.yml"):
+        (tmp_path / "book" / path.parent.name).mkdir(parents=True)
+        shutil.copy(path, tmp_path / "book" / path.parent.name)
     for name, text in {
         "_toc.yml": "root: book/en/index\nchapters: [{file: book/en/bread}]\n",
         "_config.yml": "package: ''\n",
-        "book/glossary.csv": "en,tr,vi,zh,notes\n",
         "book/second-edition.txt": "bread\n",
     }.items():
         (tmp_path / name).write_text(text, encoding="utf-8")

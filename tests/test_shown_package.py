@@ -75,8 +75,9 @@ def test_a_definition_is_found_with_its_decorators_and_only_at_the_top() -> None
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
-    (tmp_path / "book").mkdir()
-    (tmp_path / "book/languages.yml").write_text("en: {name: English, html: en, sphinx: en}\n")
+    (tmp_path / "book/en").mkdir(parents=True)
+    settings = "{name: English, html: en, sphinx: en, source: true}\n"
+    (tmp_path / "book/en/language.yml").write_text(settings, encoding="utf-8")
     (tmp_path / "_config.yml").write_text("package: tiny\n")
     (tmp_path / "tiny/part").mkdir(parents=True)
     (tmp_path / "tiny/one.py").write_text("def twice(x):\n    return 2 * x\n\n\ndef both():\n    pass\n")

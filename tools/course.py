@@ -32,14 +32,15 @@ class CourseError(Exception):
 
 @dataclass(frozen=True)
 class Language:
-    """One row of ``book/languages.yml``, which explains the fields."""
+    """What ``book/CODE/language.yml`` says."""
 
     code: str
-    name: str
-    html: str
-    sphinx: str
-    decimal: str = "."
-    avoid: dict[str, str] = field(default_factory=dict)
+    name: str  # as its speakers write it
+    html: str  # the page's lang attribute (BCP 47)
+    sphinx: str  # Sphinx's name of its catalogue
+    decimal: str = "."  # the decimal point in prose
+    avoid: dict[str, str] = field(default_factory=dict)  # words not to be used, with the right ones
+    source: bool = False  # true of the one language that the others are translated from
 
 
 @cache
@@ -49,9 +50,31 @@ def parsed_yaml(text: str) -> dict[str, Any]:
 
 
 @cache
-def parsed_table(text: str) -> tuple[dict[str, str], ...]:
-    """The rows of a CSV file, parsed once; not to be changed."""
-    return tuple(csv.DictReader(text.splitlines()))
+def parsed_table(path: str, text: str) -> tuple[dict[str, str], ...]:
+    """The rows of a CSV file, parsed once; not to be changed. Every row has as many fields as the first."""
+    reader = csv.DictReader(text.splitlines())
+    rows = []
+    for row in reader:
+        if None in row or None in row.values():
+            wanted = ",".join(reader.fieldnames or ())
+            raise CourseError(f"{path}: line {reader.line_num}: write {wanted}, with as many commas")
+        rows.append(row)
+    return tuple(rows)
+
+
+@cache
+def merged_terms(source: str, tables: tuple[tuple[str, str, str], ...]) -> tuple[dict[str, str], ...]:
+    """The source's terms, each with the words of every language. ``tables``: language, path, text of each."""
+    merged = {}
+    for code, path, text in tables:
+        for row in parsed_table(path, text):
+            if code == source:
+                merged[row["term"]] = {code: row["term"]}
+            elif row["term"] not in merged:
+                raise CourseError(f"{path}: {row['term']!r} is no term of book/{source}/terms.csv")
+            else:
+                merged[row["term"]] |= {code: row["word"], f"{code}_accepted": row["accepted"]}
+    return tuple(merged.values())
 
 
 def write_atomically(path: Path, text: str) -> bool:
@@ -92,8 +115,17 @@ class Course:
 
     @cached_property
     def languages(self) -> dict[str, Language]:
-        rows = parsed_yaml(self.text("book/languages.yml"))
-        return {code: Language(code=code, **row) for code, row in rows.items()}
+        """By code, the source first, the others in alphabetical order."""
+        found = []
+        for path in sorted((self.root / "book").glob("*/language.yml")):
+            try:
+                row = parsed_yaml(path.read_text(encoding="utf-8"))
+                found.append(Language(code=path.parent.name, **row))
+            except (TypeError, yaml.YAMLError) as error:
+                raise CourseError(f"book/{path.parent.name}/language.yml: {error}") from None
+        if sum(language.source for language in found) != 1:
+            raise CourseError("book: exactly one book/CODE/language.yml has to say `source: true`")
+        return {language.code: language for language in sorted(found, key=lambda one: not one.source)}
 
     @cached_property
     def source(self) -> str:
@@ -110,8 +142,9 @@ class Course:
 
     @property
     def terms(self) -> tuple[dict[str, str], ...]:
-        """The rows of the glossary."""
-        return parsed_table(self.text("book/glossary.csv"))
+        """A row a term, from ``book/CODE/terms.csv``: the word by CODE, others by CODE_accepted."""
+        paths = ((code, f"book/{code}/terms.csv") for code in self.languages)
+        return merged_terms(self.source, tuple((code, path, self.text(path)) for code, path in paths))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -147,12 +180,22 @@ class Course:
 
     @property
     def setup_code(self) -> str:
-        """The cell that installs the package where it is missing, from the repository's address if set."""
+        """The cell that installs the package where it is missing.
+
+        From the wheel beside the notebook, else from the repository's address or the clone that the notebook
+        lies in.
+        """
         if not self.package:
             return ""
         name, url = self.package, self.repository.get("url")
-        what = f'"{name.replace("_", "-")} @ git+{url}"' if url else "../.."
-        return f"try:\n    import {name}\nexcept ModuleNotFoundError:\n    %pip install --quiet {what}"
+        other = f"{name.replace('_', '-')} @ git+{url}" if url else "../.."
+        return f"""try:
+    import {name}
+except ModuleNotFoundError:
+    from pathlib import Path
+
+    found = next(Path().glob("{name}-*.whl"), "{other}")
+    %pip install --quiet "{{found}}\""""
 
     # --- notebooks --------------------------------------------------------------------------------
 

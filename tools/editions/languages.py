@@ -1,4 +1,4 @@
-"""The list of languages: the state of each, and a new one."""
+"""The languages: the state of each, and a new one."""
 
 from __future__ import annotations
 
@@ -36,36 +36,29 @@ def status_table(course: Course) -> str:
 def add(
     course: Course, code: str, name: str, html: str | None = None, sphinx: str | None = None
 ) -> list[str]:
-    """A new language: its row in languages.yml, columns in the glossary, interface, notebooks and lock."""
+    """A new language: a folder of its own with settings, terms, interface, notebooks and lock."""
     if not re.fullmatch(r"[a-z]{2,8}(-[a-z0-9]{2,8})*", code):
         raise CourseError(f"{code!r} is not a language code such as 'de' or 'pt-br'")
     if code in course.languages:
         raise CourseError(f"{code} is there already: {course.languages[code].name}")
+    folder = course.root / "book" / code
     row = {"name": name, "html": html or code, "sphinx": sphinx or code}
-    path = course.root / "book/languages.yml"
-    text = path.read_text(encoding="utf-8").rstrip("\n") + "\n"
-    write_atomically(
-        path, text + yaml.safe_dump({code: row}, allow_unicode=True, sort_keys=False, width=1000)
-    )
+    settings = yaml.safe_dump(row, allow_unicode=True, sort_keys=False, width=1000)
+    write_atomically(folder / "language.yml", settings)
+    written = [f"book/{code}/language.yml: its name, the words to avoid"]
     if course.terms:
-        add_columns(course, code)
-    written = [f"book/languages.yml: {code}"]
+        write_atomically(folder / "terms.csv", empty_terms(course))
+        written.append(f"book/{code}/terms.csv: a word for each term, to fill in")
     if words := course.text(f"book/{course.source}/words.yml"):
-        write_atomically(course.root / "book" / code / "words.yml", words)
+        write_atomically(folder / "words.yml", words)
         written.append(f"book/{code}/words.yml: what the site says, to translate")
     return written + sync(Course(course.root))
 
 
-def add_columns(course: Course, code: str) -> None:
-    table = course.terms
-    fields = [
-        *(f for f in table[0] if f not in ("notes", code, f"{code}_accepted")),
-        code,
-        f"{code}_accepted",
-        "notes",
-    ]
+def empty_terms(course: Course) -> str:
+    """A file of terms whose words are still to be found."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, fields, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(table)
-    write_atomically(course.root / "book/glossary.csv", text.getvalue())
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["term", "word", "accepted", "notes"])
+    writer.writerows([row[course.source], "", "", ""] for row in course.terms)
+    return text.getvalue()

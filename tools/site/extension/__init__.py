@@ -35,7 +35,7 @@ def configure(app: Sphinx, config: Config) -> None:
 def version_of_this() -> int:
     """A number that changes with this extension and the site's words: kept pages are then read again."""
     book = ROOT / "book"
-    files = [*Path(__file__).parent.glob("*.py"), *book.glob("*/words.yml"), book / "languages.yml"]
+    files = [*Path(__file__).parent.glob("*.py"), *book.glob("*/words.yml"), *book.glob("*/language.yml")]
     return zlib.crc32(b"".join(path.read_bytes() for path in sorted(files)))
 
 

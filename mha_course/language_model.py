@@ -1,0 +1,446 @@
+"""A decoder-only Transformer, which predicts the next token, and ways to write with it.
+
+It has no encoder and no cross-attention. Positions are rotary: queries and keys are turned, nothing is added
+to the embeddings. A wrong argument raises a TypeError or a ValueError that names it; a cache that does not
+fit the layers, PyTorch's RuntimeError.
+"""
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mha_course.attention import join_heads, scaled_dot_product, split_heads
+from mha_course.checks import (
+    check_divisible,
+    check_dropout,
+    check_flag,
+    check_integer,
+    check_number,
+    check_sizes,
+    check_tensor,
+    check_tokens,
+    check_type,
+)
+from mha_course.corpus import Pair, Vocabulary, batches
+from mha_course.masking import causal_mask
+from mha_course.training import masked_loss, shift_right
+from mha_course.transformer import Projected, feed_forward
+
+__all__ = (
+    "LanguageModel", "LanguageModelBlock", "RotaryAttention", "fit_language_model", "generate",
+    "next_token_probabilities", "rotary",
+)  # fmt: skip
+
+
+def rotary(X: Tensor, offset: int = 0, base: float = 10000.0) -> Tensor:
+    r"""Turn pairs of features by angles that grow with the position.
+
+    Features j and j + d/2 of position i are turned by the angle :math:`i / b^{2j/d}`. So the dot product of
+    a turned query and a turned key depends on their positions only through the distance. Some models pair
+    the features 2j and 2j + 1 instead; `halves_from_pairs` carries their weights over.
+
+    Parameters
+    ----------
+    X : Tensor, shape (..., steps, d)
+        Queries or keys of each head; d is even.
+    offset : int
+        Position of the first step.
+    base : float
+        The number b; a larger one makes the slow pairs slower.
+
+    Returns
+    -------
+    Tensor, shape (..., steps, d)
+
+    References
+    ----------
+    Su et al. (2021), section 3.2.
+
+    Examples
+    --------
+    >>> rotary(torch.tensor([[1.0, 0.0], [1.0, 0.0]]))  # one pair, at positions 0 and 1
+    tensor([[1.0000, 0.0000],
+            [0.5403, 0.8415]])
+    """
+    check_tensor("X", X)
+    check_divisible("the last axis of X", X.shape[-1], pair=2)
+    check_sizes(offset=offset, least=0)
+    steps, d = X.shape[-2:]
+    positions = torch.arange(offset, offset + steps, dtype=torch.float32, device=X.device)  # (steps,)
+    speeds = 1 / base ** (torch.arange(0, d, 2, device=X.device) / d)  # (d / 2,)
+    angles = positions[:, None] * speeds  # (steps, d / 2)
+    cos, sin = angles.cos().to(X.dtype), angles.sin().to(X.dtype)  # (steps, d / 2)
+    first, second = X.chunk(2, dim=-1)  # (..., steps, d / 2)
+    return torch.cat((first * cos - second * sin, first * sin + second * cos), dim=-1)
+
+
+class RotaryAttention(nn.Module):
+    """Causal self-attention with rotary positions, whose heads may share keys and values.
+
+    Parameters
+    ----------
+    num_hiddens : int
+        Features of all heads together, of the input and of the output.
+    num_heads : int
+        Number of heads; `num_hiddens` / `num_heads` is an even integer.
+    num_groups : int, optional
+        Number of sets of keys and values; divides `num_heads`, which is also what is taken where not given.
+    dropout : float
+        Share of the weights set to 0 in training, from 0 to 1.
+    bias : bool
+        Whether the four projections have biases.
+    base : float
+        As in `rotary`.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.2.2; rotary positions: Su et al. (2021); groups: Ainslie et al. (2023).
+
+    Examples
+    --------
+    >>> attention, X = RotaryAttention(12, 3), torch.randn(2, 5, 12)
+    >>> whole, _, _ = attention(X)
+    >>> _, cache, _ = attention(X[:, :4])
+    >>> last, _, _ = attention(X[:, 4:], cache)
+    >>> torch.allclose(last, whole[:, 4:], atol=1e-6)
+    True
+    """
+
+    def __init__(
+        self, num_hiddens: int, num_heads: int, num_groups: int | None = None, dropout: float = 0.0,
+        bias: bool = False, *, base: float = 10000.0,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        num_groups = num_heads if num_groups is None else num_groups
+        check_sizes(num_hiddens=num_hiddens)
+        check_divisible("num_hiddens", num_hiddens, num_heads=num_heads)
+        check_divisible("num_heads", num_heads, num_groups=num_groups)
+        check_divisible("num_hiddens / num_heads", num_hiddens // num_heads, pair=2)
+        check_dropout(dropout)
+        check_flag("bias", bias)
+        check_number("base", base, 1)
+        self.num_heads, self.num_groups, self.base = num_heads, num_groups, base
+        self.dropout = nn.Dropout(dropout)
+        shared = num_hiddens // num_heads * num_groups
+        self.W_q = nn.Linear(num_hiddens, num_hiddens, bias)
+        self.W_k = nn.Linear(num_hiddens, shared, bias)
+        self.W_v = nn.Linear(num_hiddens, shared, bias)
+        self.W_o = nn.Linear(num_hiddens, num_hiddens, bias)
+
+    def forward(
+        self, X: Tensor, cache: Projected | None = None, need_weights: bool = False
+    ) -> tuple[Tensor, Projected, Tensor | None]:
+        """Let each step attend to itself and to all steps before it, those in the cache included.
+
+        Parameters
+        ----------
+        X : Tensor, shape (batch, steps, num_hiddens)
+        cache : tuple of Tensor, optional
+            Turned keys, and values, of the steps before, (batch, groups, steps before, head_dim) each.
+        need_weights : bool
+            Return the weights too.
+
+        Returns
+        -------
+        output : Tensor, shape (batch, steps, num_hiddens)
+        cache : tuple of Tensor
+            `cache` with the keys and values of these steps at its end.
+        weights : Tensor, shape (batch, heads, steps, steps before + steps), or None
+            Before dropout.
+        """
+        check_tensor("X", X, batch=None, steps=None, num_hiddens=self.W_q.in_features)
+        check_flag("need_weights", need_weights)
+        before = 0 if cache is None else cache[0].shape[2]
+        queries = rotary(split_heads(self.W_q(X), self.num_heads), before, self.base)
+        keys = rotary(split_heads(self.W_k(X), self.num_groups), before, self.base)
+        values = split_heads(self.W_v(X), self.num_groups)  # (batch, groups, steps, head_dim)
+        if cache is not None:
+            keys, values = torch.cat((cache[0], keys), dim=2), torch.cat((cache[1], values), dim=2)
+        output, weights = self.attend(queries, keys, values, need_weights)
+        return self.W_o(join_heads(output)), (keys, values), weights
+
+    def attend(
+        self, queries: Tensor, keys: Tensor, values: Tensor, need_weights: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """Attend from the last positions, (batch, heads, steps, head_dim), to all; weights or None."""
+        dropout = self.dropout.p if self.training else 0.0
+        steps, total = queries.shape[2], keys.shape[2]
+        if steps == total and not need_weights:
+            options: Any = {"is_causal": True, "enable_gqa": self.num_groups < self.num_heads}
+            return F.scaled_dot_product_attention(queries, keys, values, None, dropout, **options), None
+        repeats = self.num_heads // self.num_groups
+        keys, values = (X.repeat_interleave(repeats, dim=1) for X in (keys, values))  # (batch, heads, …)
+        # One new step may see everything; of several, each sees what is not after it.
+        allowed = None if steps == 1 else causal_mask(total, keys.device)[total - steps :]  # (steps, total)
+        return scaled_dot_product(queries, keys, values, allowed, dropout, need_weights)
+
+
+class LanguageModelBlock(nn.Module):
+    """Causal self-attention and a feed-forward network, each normalised before and added to its input.
+
+    Parameters
+    ----------
+    num_hiddens, ffn_hiddens, num_heads : int
+        Features of the block, features inside the feed-forward network, heads.
+    num_groups : int, optional
+        As in `RotaryAttention`.
+    dropout : float
+        Dropout of the attention weights and of what is added, from 0 to 1.
+
+    References
+    ----------
+    Radford et al. (2019), section 2.3.
+    """
+
+    def __init__(
+        self, num_hiddens: int, ffn_hiddens: int, num_heads: int, num_groups: int | None = None,
+        dropout: float = 0.0,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.norm_1 = nn.LayerNorm(num_hiddens)
+        self.attention = RotaryAttention(num_hiddens, num_heads, num_groups, dropout, bias=True)
+        self.norm_2 = nn.LayerNorm(num_hiddens)
+        self.ffn = feed_forward(num_hiddens, ffn_hiddens)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, X: Tensor, cache: Projected | None = None) -> tuple[Tensor, Projected]:
+        """Read the next steps, (batch, steps, num_hiddens); `cache` as in `RotaryAttention.forward`."""
+        attended, cache, _ = self.attention(self.norm_1(X), cache)
+        X = X + self.dropout(attended)
+        X = X + self.dropout(self.ffn(self.norm_2(X)))  # (batch, steps, hiddens)
+        return X, cache
+
+
+class LanguageModel(nn.Module):
+    """A decoder-only Transformer: embedding, blocks, and a layer that scores the next token.
+
+    Parameters
+    ----------
+    vocab_size, num_hiddens, ffn_hiddens, num_heads, num_layers : int
+        Token types, features, features inside the feed-forward networks, heads, blocks.
+    num_groups : int, optional
+        As in `RotaryAttention`.
+    dropout : float
+        Dropout of the embedding and inside the blocks, from 0 to 1.
+
+    References
+    ----------
+    Radford et al. (2019), section 2.3; rotary positions: Su et al. (2021).
+
+    Examples
+    --------
+    >>> model = LanguageModel(vocab_size=9)
+    >>> tokens = torch.tensor([[1, 5, 6, 7], [1, 8, 5, 2]])
+    >>> logits, cache = model(tokens)
+    >>> logits.shape, len(cache)
+    (torch.Size([2, 4, 9]), 2)
+    """
+
+    def __init__(
+        self, vocab_size: int, num_hiddens: int = 64, ffn_hiddens: int = 128, num_heads: int = 4,
+        num_layers: int = 2, dropout: float = 0.0, *, num_groups: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        check_sizes(vocab_size=vocab_size, num_hiddens=num_hiddens, num_layers=num_layers)
+        self.embedding = nn.Embedding(vocab_size, num_hiddens)
+        self.dropout = nn.Dropout(dropout)
+        sizes = (num_hiddens, ffn_hiddens, num_heads, num_groups, dropout)
+        self.blocks = nn.ModuleList(LanguageModelBlock(*sizes) for _ in range(num_layers))
+        self.norm = nn.LayerNorm(num_hiddens)
+        self.dense = nn.Linear(num_hiddens, vocab_size)
+
+    def forward(self, tokens: Tensor, cache: list[Projected] | None = None) -> tuple[Tensor, list[Projected]]:
+        """Score the token that follows each step. Many calls of one step give the same as one call of many.
+
+        Parameters
+        ----------
+        tokens : Tensor of integers, shape (batch, steps)
+        cache : list of tuple of Tensor, optional
+            What the call before returned; None at the beginning.
+
+        Returns
+        -------
+        logits : Tensor, shape (batch, steps, vocab_size)
+        cache : list of tuple of Tensor
+            Keys and values of all steps so far, one pair a block.
+        """
+        check_tokens("tokens", tokens, self.embedding.num_embeddings)
+        X = self.dropout(self.embedding(tokens))  # (batch, steps, hiddens)
+        caches: list[Any] = [None] * len(self.blocks) if cache is None else cache
+        longer = []
+        for block, before in zip(self.blocks, caches, strict=True):
+            X, after = block(X, before)
+            longer.append(after)
+        return self.dense(self.norm(X)), longer  # (batch, steps, vocab_size)
+
+
+def fit_language_model(
+    model: LanguageModel, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary,
+    *, epochs: int = 12, learning_rate: float = 0.003, batch_size: int = 64, seed: int = 0,
+) -> list[float]:  # fmt: skip
+    """Train to predict each next token of the sentences, ``<eos>`` included, with Adam.
+
+    The learning rate falls along a line to 0 at the last step. Gradients are clipped at an L2 norm of 1.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        Left in training mode or in evaluation mode, as it came.
+    sentences : sequence of sequences of str
+        Tokens, without ``<bos>`` and ``<eos>``.
+    vocabulary : Vocabulary
+    epochs : int
+        Passes over the sentences.
+    learning_rate : float
+        Adam's step size at the beginning.
+    batch_size : int
+        Sentences in a step.
+    seed : int
+        Of the batches' order.
+
+    Returns
+    -------
+    list of float
+        The mean loss of each epoch, in nats a token.
+    """
+    check_type("model", model, LanguageModel, "a LanguageModel")
+    check_sizes(epochs=epochs, least=0)
+    check_number("learning_rate", learning_rate, 0, sys.float_info.max)
+    check_integer("seed", seed)
+    check_sizes(batch_size=batch_size)
+    if not sentences:
+        raise ValueError("sentences must hold at least one sentence, got none")
+    pairs = [Pair("", "", (), tuple(sentence), ()) for sentence in sentences]
+    device = next(model.parameters()).device
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
+    steps = epochs * math.ceil(len(pairs) / batch_size)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
+    was_training = model.training
+    model.train()
+    history = []
+    for epoch in range(epochs):
+        total, count = 0.0, 0
+        for batch in batches(pairs, vocabulary, vocabulary, batch_size, seed=seed * epochs + epoch):
+            target, lens = batch.target.to(device), batch.target_lens.to(device)
+            logits, _ = model(shift_right(target, vocabulary.bos))  # (batch, steps, vocab_size)
+            loss = masked_loss(logits, target, lens)
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            total, count = total + loss.item() * int(lens.sum()), count + int(lens.sum())
+        history.append(total / count)
+    model.train(was_training)
+    return history
+
+
+def next_token_probabilities(
+    logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+) -> Tensor:
+    """Turn scores into the probabilities to draw the next token with.
+
+    Parameters
+    ----------
+    logits : Tensor, shape (..., vocab_size)
+    temperature : float
+        The scores are divided by it. Below 1 the probable tokens become more probable; 0 leaves the first of
+        the best.
+    top_k : int, optional
+        Keep so many of the most probable tokens.
+    top_p : float, optional
+        Of what is kept so far, keep the most probable tokens until they have this probability together.
+
+    Returns
+    -------
+    Tensor, shape (..., vocab_size)
+        Sums to 1 over the tokens; 0 for those not kept.
+
+    References
+    ----------
+    Top-k: Fan et al. (2018), section 5.4; top-p: Holtzman et al. (2020), section 3.1.
+
+    Examples
+    --------
+    >>> logits = torch.tensor([0.4, 0.3, 0.2, 0.1]).log()
+    >>> next_token_probabilities(logits, top_k=2)
+    tensor([0.5714, 0.4286, 0.0000, 0.0000])
+    >>> next_token_probabilities(logits, top_p=0.8)
+    tensor([0.4444, 0.3333, 0.2222, 0.0000])
+    """
+    check_tensor("logits", logits)
+    check_number("temperature", temperature, 0)
+    check_sizes(top_k=top_k)
+    if top_p is not None:
+        check_number("top_p", top_p, 0, 1)
+    if temperature == 0:
+        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
+    scores = (logits - logits.amax(dim=-1, keepdim=True)) / temperature
+    ordered, order = scores.softmax(dim=-1).sort(dim=-1, descending=True, stable=True)
+    if top_k is not None:
+        ordered = torch.cat((ordered[..., :top_k], torch.zeros_like(ordered[..., top_k:])), dim=-1)
+        ordered = ordered / ordered.sum(dim=-1, keepdim=True)
+    if top_p is not None and top_p < 1:
+        above = ordered.cumsum(dim=-1) - ordered  # what the more probable tokens have together
+        ordered = ordered.where((above < top_p) | (above == 0), 0)
+    kept = torch.zeros_like(ordered).scatter(-1, order, ordered)
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
+@torch.no_grad()
+def generate(
+    model: LanguageModel, tokens: Tensor, max_steps: int = 20,
+    *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
+    stop: int | None = None, generator: torch.Generator | None = None,
+) -> Tensor:  # fmt: skip
+    """Continue texts token by token, each drawn and then read by the model as the next.
+
+    The prompt is read at once, then one token at a time; the cache keeps what was computed. The model is in
+    evaluation mode meanwhile.
+
+    Parameters
+    ----------
+    model : LanguageModel
+    tokens : Tensor of integers, shape (batch, steps)
+        The prompts, at least one token long and without padding.
+    max_steps : int
+        The most tokens to write.
+    temperature, top_k, top_p
+        As in `next_token_probabilities`; temperature 0 is greedy.
+    stop : int, optional
+        The token that ends a text. A row that has ended is filled with it; when all have, nothing more is
+        written.
+    generator : torch.Generator, optional
+        What draws; PyTorch's own by default.
+
+    Returns
+    -------
+    Tensor of integers, shape (batch, steps + tokens written)
+    """
+    check_type("model", model, LanguageModel, "a LanguageModel")
+    check_tokens("tokens", tokens, model.embedding.num_embeddings, least=1)
+    check_sizes(max_steps=max_steps, least=0)
+    check_sizes(stop=stop, least=0)
+    was_training = model.training
+    model.eval()
+    try:
+        new, cache = tokens, None
+        ended = torch.zeros_like(tokens[:, :1], dtype=torch.bool)  # (batch, 1)
+        for _ in range(max_steps):
+            logits, cache = model(new, cache)  # (batch, steps, vocab_size)
+            probabilities = next_token_probabilities(logits[:, -1], temperature, top_k, top_p)
+            new = torch.multinomial(probabilities, 1, generator=generator)  # (batch, 1)
+            if stop is not None:
+                new = new.masked_fill(ended, stop)
+                ended = new == stop
+            tokens = torch.cat((tokens, new), dim=1)  # (batch, steps + written)
+            if stop is not None and ended.all():
+                break
+    finally:
+        model.train(was_training)
+    return tokens

@@ -1,0 +1,571 @@
+"""The decoder-only Transformer: rotary positions, cache, sampling, and layers as GPT-2 and Llama have them."""
+
+# ruff: noqa: E501 - the table of errors has one line a row
+
+import copy
+import math
+import pickle
+import warnings
+from unittest import mock
+
+import pytest
+import torch
+from tolerance import assert_close
+from torch import nn
+from transformers import DynamicCache, GPT2Config, LlamaConfig
+from transformers.generation.logits_process import (
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
+from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
+from transformers.models.llama.modeling_llama import LlamaAttention, LlamaRotaryEmbedding
+
+from mha_course import language_model
+from mha_course.attention import split_heads
+from mha_course.convert import from_gpt2, from_llama, halves_from_pairs
+from mha_course.corpus import Vocabulary
+from mha_course.language_model import (
+    LanguageModel,
+    RotaryAttention,
+    fit_language_model,
+    generate,
+    next_token_probabilities,
+    rotary,
+)
+from mha_course.masking import causal_mask
+
+VOCAB, HIDDENS, HEADS, LAYERS = 11, 24, 4, 2
+STEPS = 7
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(0)
+
+
+def make(dtype=torch.float64, **options):
+    torch.manual_seed(0)
+    return LanguageModel(VOCAB, HIDDENS, 20, HEADS, LAYERS, **options).to(dtype).eval()
+
+
+def tokens(batch=3, steps=STEPS):
+    return torch.randint(0, VOCAB, (batch, steps), generator=torch.Generator().manual_seed(1))
+
+
+def normal(*shape):
+    return torch.randn(shape, dtype=torch.float64)
+
+
+def randomised(module):
+    """In float64, in evaluation mode, with biases that are not 0."""
+    module = module.double().eval()
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.normal_(std=0.4)
+    return module
+
+
+# ---- rotary positions ----
+
+
+def turned_pairs(X, base=10000.0):
+    """The paper's form: features 2j and 2j + 1 are a complex number, turned by a product."""
+    steps, d = X.shape[-2:]
+    angles = torch.arange(steps, dtype=torch.float64)[:, None] / base ** (torch.arange(0, d, 2) / d)
+    turns = torch.polar(torch.ones_like(angles), angles)
+    return torch.view_as_real(torch.view_as_complex(X.unflatten(-1, (-1, 2))) * turns).flatten(-2)
+
+
+def test_rotary_by_hand():
+    # Features 0 and 2 are turned by i, features 1 and 3 by i / 100.
+    X = torch.tensor([[1.0, 0.0, 0.0, 1.0]] * 3)
+    for i, row in enumerate(rotary(X)):
+        expected = [math.cos(i), -math.sin(i / 100), math.sin(i), math.cos(i / 100)]
+        assert_close(row, torch.tensor(expected))
+
+
+@pytest.mark.parametrize("base", [10000.0, 50.0])
+def test_rotary_of_halves_is_rotary_of_pairs_with_the_features_reordered(base):
+    X = normal(2, 3, STEPS, 8)
+    order = halves_from_pairs(torch.arange(8.0), 1).long()
+    assert_close(rotary(X[..., order], base=base), turned_pairs(X, base)[..., order], dtype=torch.float32)
+
+
+def test_scores_after_rotary_depend_on_the_distance_only():
+    query, key = normal(8).expand(30, 8), normal(8).expand(30, 8)
+    scores = rotary(query) @ rotary(key).T  # (queries, keys)
+    for distance in range(-20, 20):
+        diagonal = scores.diagonal(distance)
+        assert_close(diagonal, diagonal[:1].expand_as(diagonal), dtype=torch.float32)
+    assert scores[0].std() > 0.1
+    far = rotary(query, 500) @ rotary(key, 500).T
+    assert_close(far, scores, dtype=torch.float16)  # angles are stored in float32
+
+
+def test_rotary_keeps_lengths_and_starts_at_the_offset():
+    X = normal(2, 3, STEPS, 8)
+    assert_close(rotary(X).norm(dim=-1), X.norm(dim=-1), dtype=torch.float32)
+    assert torch.equal(rotary(X)[..., 3:, :], rotary(X[..., 3:, :], offset=3))
+    assert torch.equal(rotary(X)[..., 0, :], X[..., 0, :])
+    assert rotary(X[..., :0, :]).shape == (2, 3, 0, 8)
+    assert rotary(X.half()).dtype == torch.float16
+
+
+# ---- the attention layer, beside those of GPT-2 and Llama ----
+
+
+def llama(groups=HEADS, bias=False, **options):
+    config = LlamaConfig(
+        hidden_size=HIDDENS, num_attention_heads=HEADS, num_key_value_heads=groups, attention_bias=bias,
+        attn_implementation="sdpa", **options,
+    )  # fmt: skip
+    layer = randomised(LlamaAttention(config, layer_idx=0))
+    turn = LlamaRotaryEmbedding(config)
+
+    def call(X, cache=None, offset=0):
+        positions = torch.arange(offset, offset + X.shape[1])[None]
+        mask = None
+        if cache is not None:
+            total = offset + X.shape[1]
+            mask = causal_mask(total)[offset:].expand(len(X), 1, -1, -1)
+        return layer(X, turn(X, positions), mask, past_key_values=cache)[0]
+
+    return layer, call
+
+
+def gradients(output, X, *layers):
+    return torch.autograd.grad(output.square().sum(), [X, *(weight for layer in layers for weight in layer)])
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+@pytest.mark.parametrize("bias", [False, True])
+def test_llama_s_attention_is_rotary_attention(groups, bias):
+    layer, call = llama(groups, bias, rope_parameters={"rope_type": "default", "rope_theta": 300.0})
+    ours, X = from_llama(layer), normal(2, STEPS, HIDDENS).requires_grad_()
+    assert (ours.num_groups, ours.base, ours.training) == (groups, 300.0, False)
+    output, _, _ = ours(X)
+    expected = call(X)
+    assert_close(output, expected)
+    theirs = [getattr(layer, name).weight for name in ("q_proj", "k_proj", "v_proj", "o_proj")]
+    weights = [getattr(ours, name).weight for name in ("W_q", "W_k", "W_v", "W_o")]
+    for one, other in zip(gradients(output, X, weights), gradients(expected, X, theirs), strict=True):
+        assert_close(one, other, gradient=True)
+
+
+def test_llama_s_cache_is_our_cache():
+    layer, call = llama(groups=2)
+    ours, X = from_llama(layer), normal(2, STEPS, HIDDENS)
+    theirs, cache, start = DynamicCache(), None, 0
+    for steps in (3, 1, 2, 1):
+        part = X[:, start : start + steps]
+        output, cache, _ = ours(part, cache)
+        assert_close(output, call(part, theirs, start))
+        start += steps
+        assert_close(cache[0], theirs.layers[0].keys)
+        assert_close(cache[1], theirs.layers[0].values)
+
+
+def test_weights_of_neighbouring_pairs_give_the_same_scores_after_conversion():
+    ours = randomised(RotaryAttention(HIDDENS, HEADS, 2, bias=True))
+    X, given = normal(2, STEPS, HIDDENS), copy.deepcopy(ours)
+    with torch.no_grad():
+        queries = turned_pairs(split_heads(given.W_q(X), HEADS))
+        keys = turned_pairs(split_heads(given.W_k(X), 2)).repeat_interleave(HEADS // 2, dim=1)
+        for layer, heads in ((ours.W_q, HEADS), (ours.W_k, 2)):
+            layer.weight.copy_(halves_from_pairs(layer.weight, heads))
+            layer.bias.copy_(halves_from_pairs(layer.bias, heads))
+    scores = queries @ keys.mT / math.sqrt(HIDDENS // HEADS)  # (batch, heads, queries, keys)
+    expected = scores.masked_fill(~causal_mask(STEPS), -torch.inf).softmax(dim=-1)
+    assert_close(ours(X, need_weights=True)[2], expected, dtype=torch.float32)
+    assert not torch.allclose(given(X, need_weights=True)[2], expected, atol=1e-3)
+
+
+def gpt2():
+    config = GPT2Config(n_embd=HIDDENS, n_head=HEADS, attn_pdrop=0.25, attn_implementation="sdpa")
+    return randomised(GPT2Attention(config, layer_idx=0))
+
+
+def test_gpt2_s_attention_is_multi_head_attention_with_a_causal_mask():
+    layer, X = gpt2(), normal(2, STEPS, HIDDENS).requires_grad_()
+    ours = from_gpt2(layer)
+    assert (ours.dropout.p, ours.training) == (0.25, False)
+    output, expected = ours(X, X, X, mask=causal_mask(STEPS)), layer(X)[0]
+    assert_close(output, expected)
+    (ours_X, *ours_gradients) = gradients(
+        output, X, [ours.W_q.weight, ours.W_k.weight, ours.W_v.weight, ours.W_o.weight]
+    )
+    their_X, attention, projection = gradients(expected, X, [layer.c_attn.weight, layer.c_proj.weight])
+    assert_close(ours_X, their_X, gradient=True)
+    for one, other in zip(ours_gradients, (*attention.T.chunk(3), projection.T), strict=True):
+        assert_close(one, other, gradient=True)
+
+
+def test_gpt2_s_cache_is_what_project_returns():
+    layer, X = gpt2(), normal(2, STEPS, HIDDENS)
+    ours, theirs = from_gpt2(layer), DynamicCache()
+    layer(X[:, :-1].contiguous(), past_key_values=theirs)
+    last = layer(X[:, -1:].contiguous(), past_key_values=theirs)[0]
+    keys, values = ours.project(X, X)
+    assert_close(keys, theirs.layers[0].keys)
+    assert_close(values, theirs.layers[0].values)
+    assert_close(ours.attend(X[:, -1:], keys, values, None, False)[0], last)
+
+
+@pytest.mark.parametrize("convert", [from_gpt2, from_llama])
+@pytest.mark.parametrize("training", [False, True])
+def test_what_is_converted_shares_nothing(convert, training):
+    layer = (gpt2() if convert is from_gpt2 else llama()[0]).float().train(training)
+    ours = convert(layer)
+    before = copy.deepcopy(ours.state_dict())
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.add_(1)
+    assert ours.training == training
+    for name, weight in ours.state_dict().items():
+        assert weight.dtype == torch.float32
+        assert torch.equal(weight, before[name]), name
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_both_paths_give_the_same_output(groups):
+    layer, X = randomised(RotaryAttention(HIDDENS, HEADS, groups)), normal(2, STEPS, HIDDENS)
+    fused, (keys, values), no_weights = layer(X)
+    plain, _, weights = layer(X, need_weights=True)
+    assert no_weights is None
+    assert_close(plain, fused)
+    assert keys.shape == values.shape == (2, groups, STEPS, HIDDENS // HEADS)
+    assert weights.shape == (2, HEADS, STEPS, STEPS)
+    assert_close(weights.sum(-1), torch.ones(2, HEADS, STEPS, dtype=torch.float64))
+    assert weights.masked_select(~causal_mask(STEPS)).eq(0).all()
+    _, cache, _ = layer(X[:, :4])
+    for part in ([4], [4, 5]):
+        output, _, cached_weights = layer(X[:, part], cache, need_weights=True)
+        assert_close(output, layer(X[:, part], cache)[0])
+        assert_close(cached_weights, weights[:, :, part, : part[-1] + 1])
+
+
+def test_dropout_hides_weights_in_training_only():
+    layer, X = randomised(RotaryAttention(HIDDENS, HEADS, dropout=1.0)), normal(2, STEPS, HIDDENS)
+    _, _, weights = layer(X, need_weights=True)
+    assert layer(X)[0].any()
+    for need_weights in (False, True):
+        output, _, dropped = layer.train()(X, need_weights=need_weights)
+        assert output.eq(0).all()
+        assert dropped is None or torch.equal(dropped, weights)
+
+
+# ---- the model ----
+
+
+def test_without_rotary_the_model_is_torch_s_encoder_with_a_causal_mask():
+    ours = make()
+    with torch.no_grad():
+        for name, parameter in ours.named_parameters():
+            if "norm" in name:
+                parameter.normal_()
+    layer = nn.TransformerEncoderLayer(HIDDENS, HEADS, 20, 0.0, batch_first=True, norm_first=True)
+    theirs = nn.TransformerEncoder(layer, LAYERS, ours.norm, enable_nested_tensor=False).double()
+    for block, copied in zip(ours.blocks, theirs.layers, strict=True):
+        layers = [getattr(block.attention, name) for name in ("W_q", "W_k", "W_v")]
+        with torch.no_grad():
+            copied.self_attn.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+            copied.self_attn.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+        for one, other in (
+            (copied.self_attn.out_proj, block.attention.W_o), (copied.norm1, block.norm_1),
+            (copied.norm2, block.norm_2), (copied.linear1, block.ffn[0]), (copied.linear2, block.ffn[2]),
+        ):  # fmt: skip
+            one.load_state_dict(other.state_dict())
+    expected = ours.dense(theirs(ours.embedding(tokens()), mask=~causal_mask(STEPS)))
+    assert not torch.allclose(ours(tokens())[0], expected, atol=1e-3)
+    with mock.patch.object(language_model, "rotary", lambda X, offset, base: X):
+        assert_close(ours(tokens())[0], expected)
+
+
+@pytest.mark.parametrize("parts", [[1] * 7, [3, 4], [7], [2, 0, 5], [1, 6], [6, 1]])
+@pytest.mark.parametrize("num_groups", [None, 2])
+def test_cache_equals_recomputing(parts, num_groups):
+    model, given = make(num_groups=num_groups), tokens()
+    whole, last = model(given)
+    cache, logits = None, []
+    for part in given.split(parts, dim=1):
+        step, cache = model(part, cache)
+        logits.append(step)
+    assert_close(torch.cat(logits, dim=1), whole)
+    for pairs, expected_pairs in zip(cache, last, strict=True):
+        for part, expected in zip(pairs, expected_pairs, strict=True):
+            assert part.shape[1] == (num_groups or HEADS)
+            assert_close(part, expected)
+
+
+def test_gradients_go_through_the_cache():
+    model, found = make(), []
+    for parts in ([7], [4, 3]):
+        model.zero_grad()
+        cache = None
+        for part in tokens().split(parts, dim=1):
+            last, cache = model(part, cache)
+        last[:, -1].sum().backward()
+        found.append(model.embedding.weight.grad.clone())
+    assert_close(found[1], found[0], gradient=True)
+
+
+def test_a_cache_may_be_continued_twice():
+    model = make()
+    _, cache = model(tokens()[:, :3])
+    first, _ = model(tokens()[:, 3:4], cache)
+    model(tokens()[:, 5:], cache)
+    assert torch.equal(model(tokens()[:, 3:4], cache)[0], first)
+
+
+def test_a_later_token_changes_no_earlier_output():
+    model, given = make(), tokens()
+    before, _ = model(given)
+    for step in range(1, STEPS):
+        changed = given.clone()
+        changed[:, step] = (changed[:, step] + 1) % VOCAB
+        after, _ = model(changed)
+        assert torch.equal(after[:, :step], before[:, :step])
+        assert not torch.allclose(after[:, step], before[:, step])
+
+
+def test_the_order_of_earlier_tokens_matters_with_one_layer():
+    torch.manual_seed(0)
+    model = LanguageModel(VOCAB, HIDDENS, 20, HEADS, num_layers=1).double()
+    given = tokens()
+    other = torch.cat((given[:, :-1].flip(1), given[:, -1:]), dim=1)
+    assert not torch.allclose(model(given)[0][:, -1], model(other)[0][:, -1], atol=1e-4)
+
+
+def test_dropout_stands_at_every_place():
+    model = make(dropout=1.0).train()
+    logits, _ = model(tokens())
+    assert_close(logits, model.dense(model.norm(torch.zeros_like(logits[..., :1]).expand(-1, -1, HIDDENS))))
+    model.dropout.p = 0.0  # the blocks add nothing
+    assert_close(model(tokens())[0], model.dense(model.norm(model.embedding(tokens()))))
+    for block in model.blocks:
+        block.dropout.p = 0.0
+    attention = [block.attention for block in model.blocks]
+    assert {layer.dropout.p for layer in attention} == {1.0}
+
+
+@pytest.mark.parametrize(("batch", "steps"), [(0, 5), (2, 0), (1, 1)])
+def test_sizes_of_zero_and_one(batch, steps):
+    logits, cache = make()(tokens(batch, steps))
+    assert logits.shape == (batch, steps, VOCAB)
+    assert make()(tokens(batch, 1), cache)[0].isfinite().all()
+
+
+def test_compiles_exports_and_runs_in_lower_precision():
+    torch._dynamo.reset()
+    model = make(torch.float32)
+    expected, _ = model(tokens())
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    assert_close(compiled(tokens())[0], expected)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", category=FutureWarning)
+        program = torch.export.export(model, (tokens(),), dynamic_shapes=({0: torch.export.Dim("batch")},))
+    assert_close(program.module()(tokens(5))[0], model(tokens(5))[0])
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert_close(model(tokens())[0], expected, dtype=torch.bfloat16)
+    for dtype in (torch.float16, torch.bfloat16):
+        assert_close(make().to(dtype)(tokens())[0], make().to(dtype).double()(tokens())[0], gradient=True)
+
+
+def test_copies_and_pickles_after_a_step():
+    model = make()
+    logits, _ = model(tokens())
+    logits.sum().backward()
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert torch.equal(other(tokens())[0], logits)
+
+
+# ---- the next token ----
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("top_k", [None, 1, 4, 50])
+@pytest.mark.parametrize("top_p", [None, 0.05, 0.6, 0.99])
+def test_probabilities_are_those_of_transformers(temperature, top_k, top_p):
+    logits = 2 * normal(5, 9)
+    scores = TemperatureLogitsWarper(temperature)(None, logits)
+    if top_k is not None:
+        scores = TopKLogitsWarper(top_k)(None, scores)
+    if top_p is not None:
+        scores = TopPLogitsWarper(top_p)(None, scores)
+    assert_close(next_token_probabilities(logits, temperature, top_k, top_p), scores.softmax(dim=-1))
+
+
+def test_extreme_settings():
+    logits = torch.tensor([[0.1, 2.0, 2.0, -torch.inf], [30.0, -30.0, 0.0, 1e4]])
+    best = torch.tensor([[0.0, 1, 0, 0], [0, 0, 0, 1]])
+    for options in ({"temperature": 0}, {"top_k": 1}, {"top_p": 0.0}):
+        assert torch.equal(next_token_probabilities(logits, **options), best)
+    assert_close(next_token_probabilities(logits, 1e-30)[1], best[1])
+    for options in ({"top_p": 1.0}, {"top_k": 4}, {"top_k": 9}):
+        assert_close(next_token_probabilities(logits, **options), logits.softmax(dim=-1))
+    assert_close(next_token_probabilities(logits[1], 1e30), torch.full((4,), 0.25))
+
+
+# ---- writing ----
+
+
+def test_greedy_text_is_what_recomputing_gives():
+    model, text = make(), tokens(steps=3)
+    expected = text
+    for _ in range(6):
+        logits, _ = model(expected)
+        expected = torch.cat((expected, logits[:, -1:].argmax(dim=-1)), dim=1)
+    assert torch.equal(generate(model, text, 6, temperature=0), expected)
+    assert torch.equal(generate(model, text, 0), text)
+
+
+def test_the_prompt_is_read_once_and_then_one_token_at_a_time():
+    model, read = make(), []
+    model.embedding.register_forward_pre_hook(lambda layer, inputs: read.append(inputs[0].shape[1]))
+    generate(model, tokens(steps=5), 4)
+    assert read == [5, 1, 1, 1]
+
+
+def test_tokens_are_drawn_with_the_probabilities():
+    model, options = make(), {"temperature": 2.0, "top_k": 6, "top_p": 0.9}
+    prompt = tokens(1, 4)
+    expected = next_token_probabilities(model(prompt)[0][0, -1], **options)
+    drawn = generate(
+        model, prompt.expand(20000, -1), 1, generator=torch.Generator().manual_seed(0), **options
+    )
+    shares = drawn[:, -1].bincount(minlength=VOCAB) / 20000
+    assert (shares - expected).abs().max() < 0.015  # four standard deviations
+    assert shares[expected == 0].eq(0).all()
+
+
+def test_a_text_that_has_ended_is_filled_and_the_others_go_on():
+    model, prompt = make(), tokens(60, 2)
+    draw = torch.Generator().manual_seed(0)
+    text = generate(model, prompt, 30, stop=2, generator=draw)
+    assert text.shape[1] <= 32
+    lengths = set()
+    for row in text[:, 2:].tolist():
+        assert 2 in row or len(row) == 30
+        end = row.index(2) if 2 in row else len(row)
+        assert set(row[end:]) <= {2}
+        lengths.add(end)
+    assert len(lengths) > 5
+    assert max(lengths) in (text.shape[1] - 3, 30)
+
+
+def test_the_generator_decides_and_the_model_keeps_its_mode():
+    model = make(dropout=0.5).train()
+    texts = [
+        generate(model, tokens(), 8, generator=torch.Generator().manual_seed(seed)) for seed in (0, 0, 1)
+    ]
+    assert torch.equal(texts[0], texts[1])
+    assert not torch.equal(texts[0], texts[2])
+    assert model.training
+    model.blocks[0].forward = mock.Mock(side_effect=RuntimeError("broken"))
+    with pytest.raises(RuntimeError, match="broken"):
+        generate(model, tokens())
+    assert model.training
+
+
+# ---- training ----
+
+SENTENCES = [("a", "b", "c"), ("b",), ("c", "c", "a", "b"), ("a", "c")]
+WORDS = Vocabulary(SENTENCES)
+
+
+def small(dropout=0.0):
+    torch.manual_seed(0)
+    return LanguageModel(len(WORDS), 12, 16, 2, 1, dropout).double()
+
+
+def test_the_loss_is_that_of_each_next_token_and_of_the_end():
+    model, total = small(), 0.0
+    for sentence in SENTENCES:
+        fed = torch.tensor([[WORDS.bos, *WORDS[list(sentence)]]])
+        following = torch.tensor([*WORDS[list(sentence)], WORDS.eos])
+        total += nn.functional.cross_entropy(model(fed)[0][0], following, reduction="sum").item()
+    history = fit_language_model(model, SENTENCES, WORDS, epochs=1, batch_size=4)
+    assert history == [pytest.approx(total / 14)]
+
+
+def test_training_learns_repeats_and_stops_at_a_learning_rate_of_0():
+    histories, models = [], []
+    for seed in (0, 0, 1):
+        models.append(small(dropout=0.1).eval())
+        torch.manual_seed(5)
+        options = {"epochs": 40, "batch_size": 2, "learning_rate": 0.02}
+        histories.append(fit_language_model(models[-1], SENTENCES, WORDS, seed=seed, **options))
+    assert histories[0] == histories[1] != histories[2]
+    assert histories[0][-1] < 1.0 < 1.6 < histories[0][0]
+    assert not models[0].training
+    rates = []
+    with mock.patch.object(torch.optim.Adam, "step", autospec=True) as step:
+        step.side_effect = lambda self, *_: rates.append(self.param_groups[0]["lr"])
+        fit_language_model(small(), SENTENCES, WORDS, epochs=2, batch_size=2, learning_rate=0.4)
+    assert rates == pytest.approx([0.4, 0.3, 0.2, 0.1])
+
+
+# ---- errors ----
+
+X, IDS = torch.ones(2, 3, 12), torch.zeros(2, 3, dtype=torch.int64)
+
+
+def model():
+    return LanguageModel(5, 12, 8, 3, 1)
+
+
+def scaled():
+    return llama(rope_parameters={"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.0})[0]
+
+
+# fmt: off
+REFUSED = [
+    (lambda: rotary(torch.ones(2, 3)), ValueError, "the last axis of X must be divisible by pair = 2, got 3"),
+    (lambda: rotary(IDS), TypeError, "X must hold floating-point numbers, got torch.int64"),
+    (lambda: rotary(torch.ones(2, 4), -1), ValueError, "offset must be at least 0, got -1"),
+    (lambda: RotaryAttention(12, 5), ValueError, "num_hiddens must be divisible by num_heads = 5, got 12"),
+    (lambda: RotaryAttention(12, 4), ValueError, "num_hiddens / num_heads must be divisible by pair = 2, got 3"),
+    (lambda: RotaryAttention(12, 3, 2), ValueError, "num_heads must be divisible by num_groups = 2, got 3"),
+    (lambda: RotaryAttention(12, 3, 0), ValueError, "num_groups must be at least 1, got 0"),
+    (lambda: RotaryAttention(12, 3, dropout=2), ValueError, "dropout must lie between 0 and 1, got 2"),
+    (lambda: RotaryAttention(12, 3, bias=1), TypeError, "bias must be True or False, got int"),
+    (lambda: RotaryAttention(12, 3, base=0), ValueError, "base must lie between 1 and inf, got 0"),
+    (lambda: RotaryAttention(12, 3)(X[..., :4]), ValueError, "X must have the shape (batch, steps, num_hiddens = 12), got (2, 3, 4)"),
+    (lambda: LanguageModel(0), ValueError, "vocab_size must be at least 1, got 0"),
+    (lambda: LanguageModel(5, num_layers=0), ValueError, "num_layers must be at least 1, got 0"),
+    (lambda: LanguageModel(5, ffn_hiddens=0), ValueError, "ffn_hiddens must be at least 1, got 0"),
+    (lambda: model()(IDS + 5), ValueError, "tokens must lie from 0 to 4, got 5"),
+    (lambda: model()(IDS.float()), TypeError, "tokens must hold integers, got torch.float32"),
+    (lambda: model()(IDS, []), ValueError, "zip() argument 2 is shorter"),
+    (lambda: next_token_probabilities(IDS), TypeError, "logits must hold floating-point numbers, got torch.int64"),
+    (lambda: next_token_probabilities(X, -1), ValueError, "temperature must lie between 0 and inf, got -1"),
+    (lambda: next_token_probabilities(X, top_k=0), ValueError, "top_k must be at least 1, got 0"),
+    (lambda: next_token_probabilities(X, top_p=1.5), ValueError, "top_p must lie between 0 and 1, got 1.5"),
+    (lambda: generate(nn.Linear(1, 1), IDS), TypeError, "model must be a LanguageModel, got Linear"),
+    (lambda: generate(model(), IDS[:, :0]), ValueError, "tokens must hold at least one step, got (2, 0)"),
+    (lambda: generate(model(), IDS, -1), ValueError, "max_steps must be at least 0, got -1"),
+    (lambda: generate(model(), IDS, stop=-1), ValueError, "stop must be at least 0, got -1"),
+    (lambda: fit_language_model(nn.Linear(1, 1), SENTENCES, WORDS), TypeError, "model must be a LanguageModel, got Linear"),
+    (lambda: fit_language_model(small(), SENTENCES, WORDS, epochs=-1), ValueError, "epochs must be at least 0, got -1"),
+    (lambda: fit_language_model(small(), SENTENCES, WORDS, learning_rate=-1), ValueError, "learning_rate must lie between 0 and"),
+    (lambda: fit_language_model(small(), [], WORDS), ValueError, "sentences must hold at least one sentence, got none"),
+    (lambda: fit_language_model(small(), SENTENCES, WORDS, seed=0.5), TypeError, "seed must be an integer, got 0.5"),
+    (lambda: from_gpt2(nn.Linear(1, 1)), TypeError, "module must be GPT-2's attention, got Linear"),
+    (lambda: from_gpt2(GPT2Attention(GPT2Config(n_embd=12, n_head=3), is_cross_attention=True)), ValueError, "module must be a self-attention, got a cross-attention"),
+    (lambda: from_llama(nn.Linear(1, 1)), TypeError, "module must be Llama's attention, got Linear"),
+    (lambda: from_llama(llama(head_dim=8)[0]), ValueError, "module must have heads of 24 / 4 features, got 8"),
+    (lambda: from_llama(scaled()), ValueError, "module must have rope_type 'default', got 'linear'"),
+    (lambda: halves_from_pairs(torch.ones(6, 2), 4), ValueError, "the first axis of weight must be divisible by num_heads = 4, got 6"),
+    (lambda: halves_from_pairs(torch.ones(6, 2), 2), ValueError, "the width of a head must be divisible by pair = 2, got 3"),
+    (lambda: halves_from_pairs(IDS, 1), TypeError, "weight must hold floating-point numbers, got torch.int64"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("call", "error", "message"), REFUSED)
+def test_what_is_wrong_is_named(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
