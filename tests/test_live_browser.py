@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.test_browser import AXE, CHROMIUM, DESK, FLAGS, PHONE, RULES, WIDE, Watched, pytestmark  # noqa: F401
+from tests.test_browser import AXE, CHROMIUM, DESK, FLAGS, PHONE, WIDE, Watched, pytestmark  # noqa: F401
 from tools.course import Course
 from tools.site.live import HERE, PREFIX, places
 
 COURSE = Course()
+AXE_SAYS = """async () => (await axe.run(".live")).violations
+    .map(rule => [rule.id, rule.nodes.slice(0, 3).map(node => node.html.slice(0, 160))])"""
 SHARE_OF_A_SECOND = 0.016  # the longest that a reader may wait while something is dragged
 
 
@@ -55,7 +57,7 @@ def test_the_scripts_of_a_component_are_small() -> None:
         assert sum(len(gzip.compress((HERE / "scripts" / name).read_bytes())) for name in names) <= 40_000
 
 
-@pytest.mark.parametrize("path", ["en/attention-pooling.html", "vi/bahdanau-attention.html"])
+@pytest.mark.parametrize("path", ["en/attention-pooling.html", "zh/bahdanau-attention.html"])
 def test_without_scripts_text_and_picture_stay_and_nothing_is_offered(browser: Browser, site: Path, path: str) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -89,9 +91,9 @@ def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path, cod
     rows.nth(0).locator("button").click()
     assert rows.nth(0).locator("[aria-current=step]").count() == 1
     # a word that the network does not know has a nearest one
-    box.locator("input[type=text]").fill("Give me two new hatz!")
+    box.locator("input[type=text]").fill("Give me two new hatts!")
     page.keyboard.press("Enter")
-    assert "hatz" in box.locator(".live-unknown").inner_text()
+    assert "hatts" in box.locator(".live-unknown").inner_text()
     box.locator(".live-unknown button").click()
     assert box.locator("input[type=text]").input_value() == "give me two new hats !"
     assert not box.locator(".live-unknown button").count()
@@ -120,11 +122,10 @@ def test_a_component_is_open_to_everyone(browser: Browser, site: Path, stem: str
     page = context.new_page()
     opened(page, site, stem, component, code)
     page.add_script_tag(path=AXE)
-    problems = {"light": page.evaluate(RULES, [])}
+    problems = {"light": page.evaluate(AXE_SAYS)}
     page.emulate_media(color_scheme="dark")
-    problems["dark"] = page.evaluate(RULES, ["color-contrast"])
     page.set_viewport_size(PHONE)
-    problems["phone"] = page.evaluate(RULES, ["target-size", "scrollable-region-focusable"])
+    problems["dark, on a phone"] = page.evaluate(AXE_SAYS)
     problems["wider than a phone"] = page.evaluate(WIDE)
     assert not any(problems.values()), problems
     context.close()

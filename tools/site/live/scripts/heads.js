@@ -33,7 +33,7 @@ courseLive.components.heads = async ({ box, words }) => {
     element("p", { class: "live-small" }, words.drag), chips,
     element("div", { class: "live-stepper" }, button(words.another, another), button(words.restore, restore),
       element("label", { class: "live-check" }, positions, " ", words.positions)),
-    before, now,
+    before, now, element("p", { class: "live-small" }, words.press),
     element("div", { class: "live-columns live-wide-left" }, maps, large),
     element("div", { class: "live-stepper" }, button(words.all_on, allOn), button(words.count, count), counted));
 
@@ -98,6 +98,12 @@ courseLive.components.heads = async ({ box, words }) => {
 
   // --- the heads --------------------------------------------------------------------------------------
 
+  // Gold positions are known where the words stand as in the corpus and are translated like there.
+  function goldHere() {
+    const row = rows.find(([source]) => source === tokens.join(" "));
+    return row && row[1] === result.tokens.join(" ") ? row[2].split(" ").map(places => places.split(",").map(Number)) : null;
+  }
+
   // Rows, columns and weights of one head, as `table` takes them.
   function mapOf(module, head) {
     const source = { tokens: result.source, language: "en" };
@@ -107,7 +113,8 @@ courseLive.components.heads = async ({ box, words }) => {
     const written = result.steps.map(step => step.token);
     const read = { tokens: ["<bos>", ...written.slice(0, -1)], language: LANGUAGE };
     const weights = result.steps.map(step => step.weights[module][head]);
-    return self.includes(module) ? { rows: read, columns: read, weights } : { rows: { tokens: written, language: LANGUAGE }, columns: source, weights };
+    if (self.includes(module)) return { rows: read, columns: read, weights };
+    return { rows: { tokens: written, language: LANGUAGE }, columns: source, weights, gold: goldHere() };
   }
 
   const nameOf = (letter, layer, head) => `${letter}${layer}.${head}`;
@@ -188,7 +195,8 @@ courseLive.components.heads = async ({ box, words }) => {
         right += network.translate(source.split(" "), options).tokens.join(" ") === target ? 1 : 0;
         done += 1;
       }
-      counted.textContent = done < rows.length ? `${done} / ${rows.length}` : fill(words.counted, { n: rows.length, share: number(right / rows.length) });
+      const share = number(right / rows.length);
+      counted.textContent = done < rows.length ? `${done} / ${rows.length}` : fill(words.counted, { n: rows.length, share });
       if (done < rows.length) counting = setTimeout(onward);
     };
     onward();
