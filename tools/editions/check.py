@@ -91,9 +91,8 @@ def check_source(course: Course, stem: str, all_points: bool = False) -> Iterato
         yield error(where, "derived cells or metadata are not as sync writes them: run sync")
     if notebook.metadata.get("executed") != code_digest(notebook):
         yield error(where, "its outputs are not known to be of this code: run sync")
-    for key in (cell["id"] for cell in notebook.cells):
-        if not re.fullmatch(r"[a-z][a-z0-9-]*|class-\w+", key):
-            yield error(f"{where}#{key}", "an id is words of a-z and 0-9 with hyphens, for ever")
+    for key, what in form.promises(course, stem, notebook):
+        yield error(f"{where}#{key}", what)
     for key, cell in cells(notebook, "code").items():
         for output in cell.outputs:
             if output.output_type == "error" or output.get("name") == "stderr":
