@@ -22,7 +22,9 @@ from tools.site.extension.formulas import node_program
 SCRIPTS = FOLDER.parent / "scripts"
 RUNNER = Path(__file__).with_name("live_runner.js")
 LAYERS = 2
-TEST = {language: [pair.source for pair in load_corpus(language, "test")] for language in ("fr", "tr", "vi", "zh")}
+TEST = {
+    language: [pair.source for pair in load_corpus(language, "test")] for language in ("fr", "tr", "vi", "zh")
+}
 
 
 def in_javascript(name: str, runs: list[dict[str, Any]], folder: Path = FOLDER) -> list[list[dict[str, Any]]]:
@@ -30,7 +32,9 @@ def in_javascript(name: str, runs: list[dict[str, Any]], folder: Path = FOLDER) 
     kind = "Bahdanau" if name.startswith("bahdanau") else "Transformer"
     scripts = [str(SCRIPTS / "network.js"), str(folder / f"{name}.js")]
     request = json.dumps({"scripts": scripts, "kind": kind, "name": name, "runs": runs})
-    done = subprocess.run([node_program(), str(RUNNER)], input=request, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [node_program(), str(RUNNER)], input=request, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     results: list[list[dict[str, Any]]] = json.loads(done.stdout)["results"]
     return results
@@ -62,7 +66,9 @@ def check_cross_attention(written: list[dict[str, Any]], expected: list[Translat
     """The same tokens, and weights of cross-attention (layers, heads, steps, positions) within 1e-4."""
     for one, other in zip(written, expected, strict=True):
         assert one["tokens"] == other.tokens
-        maps = [torch.tensor(one["weights"][f"decoder.blocks.{layer}.cross_attention"]) for layer in range(LAYERS)]
+        maps = [
+            torch.tensor(one["weights"][f"decoder.blocks.{layer}.cross_attention"]) for layer in range(LAYERS)
+        ]
         weights = torch.stack(maps).transpose(1, 2)[:, :, : len(other.tokens)]
         assert torch.allclose(weights, other.weights, rtol=0, atol=1e-4)
 
@@ -119,7 +125,9 @@ def test_without_positions_the_order_of_the_source_does_not_matter() -> None:
     some = TEST["fr"][:40]
     turned = [list(reversed(tokens)) for tokens in some]
     options = {"watch": "cross", "positions": False}
-    written, reversed_ = in_javascript("transformer-fr", [{"sentences": s, "options": options} for s in (some, turned)])
+    written, reversed_ = in_javascript(
+        "transformer-fr", [{"sentences": s, "options": options} for s in (some, turned)]
+    )
     check_cross_attention(written, translate_all(blind, some, *vocabularies))
     assert [one["tokens"] for one in written] == [one["tokens"] for one in reversed_]
 

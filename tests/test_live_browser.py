@@ -58,7 +58,9 @@ def test_the_scripts_of_a_component_are_small() -> None:
 
 
 @pytest.mark.parametrize("path", ["en/attention-pooling.html", "zh/bahdanau-attention.html"])
-def test_without_scripts_text_and_picture_stay_and_nothing_is_offered(browser: Browser, site: Path, path: str) -> None:
+def test_without_scripts_text_and_picture_stay_and_nothing_is_offered(
+    browser: Browser, site: Path, path: str
+) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((site / path).as_uri())
@@ -105,7 +107,9 @@ def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path, cod
     context.close()
 
 
-def test_tokens_appear_one_after_the_other_unless_a_reader_wants_no_motion(browser: Browser, site: Path) -> None:
+def test_tokens_appear_one_after_the_other_unless_a_reader_wants_no_motion(
+    browser: Browser, site: Path
+) -> None:
     page = browser.new_page(viewport=DESK, reduced_motion="no-preference")
     opened(page, site, "bahdanau-attention", "translator")
     later = page.locator(".live-later")
@@ -115,8 +119,12 @@ def test_tokens_appear_one_after_the_other_unless_a_reader_wants_no_motion(brows
 
 
 @pytest.mark.parametrize("code", ["en", "tr"])
-@pytest.mark.parametrize(("stem", "component"), sorted({(place["page"], place["component"]) for place in places()}))
-def test_a_component_is_open_to_everyone(browser: Browser, site: Path, stem: str, component: str, code: str) -> None:
+@pytest.mark.parametrize(
+    ("stem", "component"), sorted({(place["page"], place["component"]) for place in places()})
+)
+def test_a_component_is_open_to_everyone(
+    browser: Browser, site: Path, stem: str, component: str, code: str
+) -> None:
     """Nothing for axe on a desk and on a phone, light and dark, and nothing wider than a phone."""
     context = browser.new_context(viewport=DESK, reduced_motion="reduce", color_scheme="light")
     page = context.new_page()

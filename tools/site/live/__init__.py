@@ -46,9 +46,15 @@ def words_of(component: str, every: dict[str, str]) -> dict[str, str]:
 def markup(app: Sphinx, component: str) -> str:
     """The button that starts a component, and what its script has to know."""
     word = words_of(component, words(app.config))
-    told = {"live": component, "edition": app.config.course_language, "words": json.dumps(word, ensure_ascii=False)}
+    told = {
+        "live": component,
+        "edition": app.config.course_language,
+        "words": json.dumps(word, ensure_ascii=False),
+    }
     data = "".join(f' data-{name}="{escape(value)}"' for name, value in told.items())
-    return f'<div class="live"{data}><button class="button" type="button">{escape(word["open"])}</button></div>'
+    return (
+        f'<div class="live"{data}><button class="button" type="button">{escape(word["open"])}</button></div>'
+    )
 
 
 def loader(app: Sphinx, page: str) -> str:
