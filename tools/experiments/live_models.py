@@ -119,10 +119,10 @@ def load_model(name: str) -> tuple[EncoderDecoder, Vocabularies]:
 
 def sentences(language: str) -> dict[str, Any]:
     """The ``test`` split: source, target, and for each target token its gold positions, as in the corpus."""
-    rows = [
-        [" ".join(pair.source), " ".join(pair.target), " ".join(",".join(map(str, gold)) for gold in pair.alignment)]
-        for pair in load_corpus(language, "test")
-    ]  # fmt: skip
+    rows = []
+    for pair in load_corpus(language, "test"):
+        gold = (",".join(map(str, places)) for places in pair.alignment)
+        rows.append([" ".join(pair.source), " ".join(pair.target), " ".join(gold)])
     return {"rows": rows}
 
 
@@ -142,7 +142,7 @@ def write(name: str) -> None:
 
 
 def faults(written: dict[str, Scores], measured: Scores) -> list[str]:
-    """The scores that are further from those of seed 0 than the seeds, or two machines, are from each other."""
+    """The scores that are further from those of seed 0 than seeds, or machines, are from each other."""
     found = []
     for key, value in measured.items():
         seeds = [scores[key] for scores in written.values()]
