@@ -1,4 +1,4 @@
-"""What moves on the pages, in a real browser: by mouse, finger and keyboard, from disk, on a reader's wish."""
+"""What moves on the pages, in a browser: by mouse, finger and keyboard, from disk, on a reader's wish."""
 
 import gzip
 from collections.abc import Iterator
