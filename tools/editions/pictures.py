@@ -26,7 +26,9 @@ def read(course: Course) -> Digests:
     for number, line in enumerate(course.text(RECORD).splitlines(), 1):
         row = re.fullmatch(r"([\w-]+) ([\w-]+) ([0-9a-f]{12})|", line)
         if not row or (row[1], row[2]) in found:
-            raise CourseError(f"{RECORD}: line {number} is not 'page cell digest' of a cell of its own: mend it")
+            raise CourseError(
+                f"{RECORD}: line {number} is not 'page cell digest' of a cell of its own: mend it"
+            )
         if line:
             found[row[1], row[2]] = row[3]
     return found
@@ -50,7 +52,9 @@ def record(course: Course, stem: str, notebook: NotebookNode, drawn: bool) -> bo
     """Note the page's pictures: all that were ``drawn`` just now, else those that have no line yet."""
     before, now = read(course), digests(notebook)
     old = {} if drawn else {key: digest for (page, key), digest in before.items() if page == stem}
-    kept = {place: digest for place, digest in before.items() if place[0] != stem and place[0] in course.stems()}
+    kept = {
+        place: digest for place, digest in before.items() if place[0] != stem and place[0] in course.stems()
+    }
     lines = kept | {(stem, key): old.get(key, digest) for key, digest in now.items()}
     text = "\n".join(f"{page} {key} {lines[page, key]}\n" for page, key in sorted(lines))
     return bool(lines or before) and write_atomically(course.root / RECORD, text)
