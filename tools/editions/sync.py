@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells
 
-from . import generated, glossary, package
+from . import generated, glossary, package, pictures
 from .lock import MEASURED, TERMS, Entry, Lock, cell_state, digest, is_made, read_lock, write_lock
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
@@ -103,13 +103,16 @@ def sync_source(course: Course, stem: str, force: bool = False) -> bool:
     """Tidy the English notebook and, where its code changed since it was executed, execute it."""
     before = course.path(course.source, stem).read_bytes()
     notebook = tidy(course.read(course.source, stem), course, stem)
-    if force or notebook.metadata.get("executed") != code_digest(notebook):
+    run = force or notebook.metadata.get("executed") != code_digest(notebook)
+    if run:
         print(f"executing {course.source}/{stem} …", flush=True)
         execute(course, stem, notebook)
     if course.path(course.source, stem).read_bytes() != before:
         raise CourseError(
             f"{course.source} {stem}: was edited while it was executed; nothing written, run sync again"
         )
+    with course.alone():
+        pictures.record(course, stem, notebook, drawn=run)
     return course.write(course.source, stem, notebook)
 
 
