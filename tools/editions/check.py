@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells
 
-from . import form, formatting, generated, glossary, numbers, package
+from . import executed, form, formatting, generated, glossary, numbers, package
 from .lint import differences, lint
 from .lock import NOTHING, Entry, Lock, cell_state, digest, is_made, read_lock
 from .markup import skeleton
@@ -69,6 +69,9 @@ def check_source(course: Course, stem: str, all_points: bool = False) -> Iterato
         yield error(where, "derived cells or metadata are not as sync writes them: run sync")
     if notebook.metadata.get("executed") != code_digest(notebook):
         yield error(where, "its outputs are not known to be of this code: run sync")
+    elif executed.outdated(course, [stem]):
+        said = f"the package or its data changed since it was executed: run sync --execute {stem}"
+        yield Finding("warning", where, said)
     for key in (cell["id"] for cell in notebook.cells):
         if not re.fullmatch(r"[a-z][a-z0-9-]*|class-\w+", key):
             yield error(f"{where}#{key}", "an id is words of a-z and 0-9 with hyphens, for ever")
