@@ -95,12 +95,11 @@ def digest_of(path: Path) -> str:
 def imported(code: str, package: str) -> frozenset[str]:
     """The modules of the package that the code names in its imports, as paths."""
     lines = re.findall(
-        rf"^\s*(?:from|import) ({package}[\w.]*)(?: import \(?([\w, \n]+))?", code, re.MULTILINE
+        rf"^\s*(?:from|import) ({package}[\w.]*)(?: import (?:\(([^)]*)|([^\n(]*)))?", code, re.MULTILINE
     )
-    found = {module for module, _ in lines}
-    found |= {
-        f"{module}.{name.strip()}" for module, names in lines for name in names.split(",") if name.strip()
-    }
+    found = {module for module, _, _ in lines}
+    for module, inside, after in lines:
+        found |= {f"{module}.{name.split()[0]}" for name in (inside or after).split(",") if name.strip()}
     return frozenset(name.replace(".", "/") for name in found)
 
 
