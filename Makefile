@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 READY := $(VENV)/.ready
 
-.PHONY: help book serve lab page pdf format test check sync claims bench mutants lighthouse lock package archives clean
+.PHONY: help book serve lab page pdf format test check sync claims bench mutants lighthouse lock package archives student release clean
 
 help:
 	@echo 'make book             build the four editions into _build/html'
@@ -23,6 +23,8 @@ help:
 	@echo 'make lighthouse       Lighthouse on one chapter in each language (needs Node and Chromium)'
 	@echo 'make package          build wheel and source archive, try them from an empty folder'
 	@echo 'make archives         one archive an edition: notebooks, the package, how to start'
+	@echo 'make student          site and archives without solutions'
+	@echo 'make release VERSION=1.1.0   check, name the version, build all of it, commit and tag'
 	@echo 'make lock             resolve requirements.txt into requirements.lock, with the newest of what it needs'
 
 $(BIN)/python:
@@ -124,6 +126,12 @@ package: $(READY)
 
 archives: $(READY)
 	$(BIN)/python -m tools.release archives
+
+student: $(READY)
+	$(BIN)/python -m tools.release student
+
+release: $(READY)
+	$(BIN)/python -m tools.release release $(VERSION)
 
 clean:
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis
