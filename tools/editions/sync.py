@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells
 
-from . import executed, generated, glossary, package
+from . import executed, generated, glossary, package, pictures
 from .lock import MEASURED, TERMS, Entry, Lock, cell_state, digest, is_made, read_lock, write_lock
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
@@ -135,9 +135,10 @@ def sync_source(course: Course, stem: str, force: bool = False) -> bool:
         raise CourseError(
             f"{course.source} {stem}: was edited while it was executed; nothing written, run sync again"
         )
-    if run:
-        with course.alone():
+    with course.alone():
+        if run:
             executed.record(course, stem, notebook)
+        pictures.record(course, stem, notebook, drawn=run)
     return course.write(course.source, stem, notebook)
 
 
