@@ -699,8 +699,7 @@ def test_the_setup_cell_follows_the_repository_address(course: Course) -> None:
         "package: json\nrepository: {url: https://example.org/course}\n", encoding="utf-8"
     )
     sync(course)
-    line = '    %pip install --quiet "json @ git+https://example.org/course"'
-    assert cell_of(course.read("tr", "masks"), "setup").source.splitlines()[-1] == line
+    assert '"json @ git+https://example.org/course"' in cell_of(course.read("tr", "masks"), "setup").source
     assert errors(course) == []
 
 
