@@ -198,12 +198,22 @@ class Course:
 
     @property
     def setup_code(self) -> str:
-        """The cell that installs the package where it is missing, from the repository's address if set."""
+        """The cell that installs the package where it is missing.
+
+        From the wheel beside the notebook, else from the repository's address or the clone that the notebook
+        lies in.
+        """
         if not self.package:
             return ""
         name, url = self.package, self.repository.get("url")
-        what = f'"{name.replace("_", "-")} @ git+{url}"' if url else "../.."
-        return f"try:\n    import {name}\nexcept ModuleNotFoundError:\n    %pip install --quiet {what}"
+        other = f"{name.replace('_', '-')} @ git+{url}" if url else "../.."
+        return f"""try:
+    import {name}
+except ModuleNotFoundError:
+    from pathlib import Path
+
+    found = next(Path().glob("{name}-*.whl"), "{other}")
+    %pip install --quiet "{{found}}\""""
 
     # --- notebooks --------------------------------------------------------------------------------
 

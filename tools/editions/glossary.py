@@ -38,31 +38,32 @@ def words(course: Course, language: str) -> set[str]:
 
 def missing_terms(course: Course, language: str, english: str, text: str) -> Iterator[str]:
     """Terms of the English cell whose agreed word, and every accepted one, the translation lacks."""
-    wanted, found = terms_in(course, course.source, english), terms_in(course, language, text)
-    for term in sorted(wanted - found, key=lambda term: -len(term)):
-        row = next(row for row in course.terms if row[course.source] == term)
-        if allowed := allowed_words(row, language):
+    wanted, words = terms_in(course, course.source, english), fold(plain(text))
+    for row in course.terms:
+        term, allowed = row[course.source], allowed_words(row, language)
+        if term in wanted and allowed and not any_of(language, tuple(allowed)).search(words):
             yield f"{term!r} is {' or '.join(map(repr, allowed))} in the glossary, the cell has none"
 
 
-def terms_in(course: Course, language: str, text: str) -> set[str]:
+def terms_in(course: Course, language: str, text: str) -> frozenset[str]:
     """The terms that a text uses, by their English names."""
-    if language != course.source:
-        words = fold(plain(text))
-        rows = ((row[course.source], tuple(allowed_words(row, language))) for row in course.terms)
-        return {term for term, allowed in rows if allowed and any_of(language, allowed).search(words)}
-    prose, found = plain(text).lower(), set()
-    for term in sorted((row[course.source] for row in course.terms), key=len, reverse=True):
-        # "attention" inside "multi-head attention" is not a term of its own
-        prose, times = as_term(term).subn(" … ", prose)
-        if times:
-            found.add(term)
-    return found
+    names = tuple(row[course.source] for row in course.terms)
+    if language == course.source:
+        return english_terms(names, plain(text).lower())
+    words, rows = fold(plain(text)), ((row, tuple(allowed_words(row, language))) for row in course.terms)
+    found = (row for row, allowed in rows if allowed and any_of(language, allowed).search(words))
+    return frozenset(row[course.source] for row in found)
 
 
 @cache
-def as_term(term: str) -> re.Pattern[str]:
-    return re.compile(english_pattern(term))
+def english_terms(names: tuple[str, ...], prose: str) -> frozenset[str]:
+    """Longer terms first: "attention" inside "multi-head attention" is not a term of its own."""
+    found = set()
+    for term in sorted(names, key=len, reverse=True):
+        if term[:-1].lower() in prose:
+            prose, times = re.subn(english_pattern(term), " … ", prose)
+            found |= {term} if times else set()
+    return frozenset(found)
 
 
 @cache

@@ -146,6 +146,8 @@ def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
     bold = next(paragraphs[0].findall(nodes.strong), None) if BOLD.match(caption) else None
     seen = " ".join(plain(bold).split()) if bold else text
     box += raw(picture.html(seen, words(renderer.environment.config)["enlarge"]))
+    if bold:  # it is heard as the picture's words
+        bold.replace_self([raw('<strong aria-hidden="true">'), *bold.children, raw("</strong>")])
     box += Box("", *paragraphs, tag="figcaption", ids=[f"{cell}-caption"])
     return box
 

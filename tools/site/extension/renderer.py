@@ -72,6 +72,8 @@ class CellRenderer(SphinxRenderer):
         self.heading = next((plain(node) for node in added if isinstance(node, nodes.title)), self.heading)
         self.passages.append([self.cell, text, named(added) or self.heading])
         for node in added:
+            if isinstance(node, nodes.strong):
+                close_gap(node)
             if isinstance(node, nodes.math | nodes.math_block):
                 node["cell"] = self.cell
         self.dress(added)
@@ -123,6 +125,8 @@ class CellRenderer(SphinxRenderer):
         box = Box()
         with self.current_node_context(box):
             self._render_tokens(self.md.parse(source, self.md_env))
+        for strong in list(box.findall(nodes.strong)):
+            close_gap(strong)
         return box.children
 
     def summary(self) -> dict[str, object]:
@@ -175,6 +179,13 @@ class CellRenderer(SphinxRenderer):
 def first_part(paragraph: nodes.Element) -> nodes.Node | None:
     """What a paragraph begins with; an empty text comes first."""
     return next((part for part in paragraph if part.astext()), None)
+
+
+def close_gap(strong: nodes.strong) -> None:
+    """Chinese marks bring their own space; Markdown needs one more behind stress that ends with a mark."""
+    after = strong.next_node(nodes.Text, descend=False, siblings=True)
+    if after is not None and strong.astext().endswith(tuple("。，；：！？")) and after.startswith(" "):
+        after.parent.replace(after, nodes.Text(after.lstrip(" ")))
 
 
 def named(added: list[nodes.Node]) -> str:

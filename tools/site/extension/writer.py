@@ -26,9 +26,9 @@ def line_element(line: str) -> str:
     return f'<span class="line"{style}>{line}\n</span>'
 
 
-def said(cell: nodes.Element) -> str:
-    """A table cell's words; formulas are none."""
-    texts = (text.astext() for text in cell.findall(nodes.Text) if not isinstance(text.parent, nodes.math))
+def said(node: nodes.Element) -> str:
+    """The words of a heading or a table's cell; formulas are none."""
+    texts = (text.astext() for text in node.findall(nodes.Text) if not isinstance(text.parent, nodes.math))
     return " ".join("".join(texts).split())
 
 
@@ -57,12 +57,12 @@ class CourseTranslator(HTML5Translator):
         return escape(words(self.config)[key])
 
     def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
-        """A link to a heading, labelled in the reader's language instead of Sphinx's."""
+        """A link to a heading, labelled in the reader's language; no stop on a keyboard's way."""
         if node["ids"]:
-            label = self.word("permalink")
-            self.body.append(
-                f'<a class="headerlink" href="#{node["ids"][0]}" aria-label="{label}" title="{label}">#</a>'
-            )
+            title = node.next_node(nodes.title)
+            label = self.word("permalink") + (self.word("colon") + escape(said(title)) if title else "")
+            attributes = f'tabindex="-1" aria-label="{label}" title="{self.word("permalink")}"'
+            self.body.append(f'<a class="headerlink" href="#{node["ids"][0]}" {attributes}>#</a>')
 
     def visit_Box(self, node: Box) -> None:
         """Open a cell, a figure, a caption, a note or a passage in another language."""

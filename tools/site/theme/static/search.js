@@ -179,7 +179,8 @@
         const best = Math.max(...ways.map((way, number) => pointsOfWay(place, way) * (number ? 0.95 : 1)));
         if (best > 0) { points += best; met += weight; }
       }
-      if (passage.head.includes(` ${line} `)) points *= passage.head.trim() === line ? 1.6 : 1.3;
+      if (passage.head.startsWith(` ${line} `)) points *= passage.head.trim() === line ? 1.7 : 1.5;
+      else if (passage.head.includes(` ${line} `)) points *= 1.3;
       else if (asked.length > 1 && passage.line.includes(` ${line} `)) points *= 1.25;
       return { passage, points: points * (met / all) ** 2, met: met / all };
     });
@@ -237,8 +238,10 @@
       input.oninput = show;
       dialog.addEventListener("keydown", event => {
         if (event.key === "Enter" && event.target === input) { event.preventDefault(); list.querySelector("a")?.click(); }
+        if (event.key === "Escape") { event.preventDefault(); dialog.close(); } // some browsers empty the box first
         if (event.key === "ArrowDown" || event.key === "ArrowUp") { event.preventDefault(); step(event.key === "ArrowDown" ? 1 : -1); }
       });
+      dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); }); // beside it
       show();
     }
     input.select();
