@@ -190,7 +190,7 @@ class Reference(Directive):
             self.state.nested_parse(StringList(module(path, word), str(path)), 0, text)
             for content in text.findall(addnodes.desc_content):
                 if not isinstance(content.parent.parent, addnodes.desc_content):
-                    content.children[1:] = [folded(word["api_details"], *content.children[1:], classes=[])]
+                    content[1:] = [folded(word["api_details"], *content.children[1:], classes=[])]
             part += text
             sections.append(part)
         return sections

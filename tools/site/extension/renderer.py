@@ -189,7 +189,7 @@ def close_gap(strong: nodes.strong) -> None:
 
 
 def named(added: list[nodes.Node]) -> str:
-    """What a passage says it is about, `**Query** (the question): …`; empty where it begins in another way."""
+    """What a passage says it is about, `**Query** (the question): …`; empty where it begins otherwise."""
     first = next((node for node in added if isinstance(node, nodes.title | nodes.paragraph)), None)
     if not isinstance(first, nodes.paragraph) or not isinstance(first_part(first), nodes.strong):
         return ""
