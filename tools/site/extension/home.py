@@ -1,4 +1,4 @@
-"""The home page: a button that says how long the first chapter takes, and the chapters as cards."""
+"""The home page, with the chapters as cards, and the small pictures of chapters that others show."""
 
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,6 +12,7 @@ from .renderer import CONTENTS
 
 LANGUAGES = "<!-- languages -->"  # the template puts the list of the editions here
 WIDTH, COLOURS = 480, 48  # of a card's picture: enough for a sharp screen
+SHARED, EDGE, BLUE = (1200, 630), 70, "#0b4f8a"  # of a picture for other sites, in pixels
 
 
 def start_button(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -43,6 +44,26 @@ def small_picture(folder: Path, address: str) -> str:
     return small
 
 
+def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
+    """What other sites show of a chapter, where the site has an address: its opening picture on blue."""
+    address = app.env.metadata.get(page, {}).get("picture", ("",))[0]
+    if not app.config.html_baseurl or not address.endswith(".png"):
+        return
+    picture = Image.open(Path(app.outdir, page).parent / address).convert("RGBA")
+    width, height = SHARED
+    scale = min((width - 2 * EDGE) / picture.width, (height - 2 * EDGE) / picture.height)
+    picture = picture.resize((round(picture.width * scale), round(picture.height * scale)))
+    paper = Image.new("RGBA", SHARED, BLUE)
+    place = ((width - picture.width) // 2, (height - picture.height) // 2)
+    paper.paste(
+        "white", (place[0] - 30, place[1] - 30, place[0] + picture.width + 30, place[1] + picture.height + 30)
+    )
+    paper.alpha_composite(picture, place)
+    name = f"_images/share-{PurePosixPath(page).name}.png"
+    paper.convert("RGB").quantize(128).save(Path(app.outdir, name), optimize=True)
+    context["card"] = f"{app.config.html_baseurl.rstrip('/')}/{app.config.course_language}/{name}"
+
+
 def context_of_home(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> str | None:
     """The home page has a template of its own, and a small picture of each chapter."""
     if page != app.config.root_doc:
@@ -61,3 +82,4 @@ def setup(app: Sphinx) -> None:
     """Hook into the home page."""
     app.connect("doctree-resolved", start_button)
     app.connect("html-page-context", context_of_home)
+    app.connect("html-page-context", share_picture)

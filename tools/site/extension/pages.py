@@ -14,6 +14,10 @@ from .edition import course_of, words
 from .notices import notices, untranslated
 from .plain import plain
 
+POLICY = (
+    "default-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; object-src 'none'"
+)  # formulas bring places in style attributes
 STATIC = Path(__file__).parents[1] / "theme" / "static"
 
 
@@ -28,6 +32,7 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
     openings = {passage[0]: passage[1] for passage in metadata.get("passages", [])}
     context.update(
         w=word,
+        policy=POLICY,
         lang=course.languages[language].html,
         edition=language,
         stem=stem,
