@@ -94,7 +94,7 @@ def found(page: Page, query: str) -> list[str]:
     """The addresses that a search for `query` gives, best first."""
     if not page.locator("dialog.search").is_visible():
         page.keyboard.press("/")
-    page.wait_for_function("document.querySelector('dialog.search input').oninput !== null")
+    page.locator("dialog.search[data-ready]").wait_for()
     page.fill("dialog.search input", query)  # the results are there when its event has been answered
     return page.eval_on_selector_all(".results a", "links => links.map(link => link.href)")
 
@@ -216,7 +216,7 @@ def test_search_finds_what_readers_type(browser, address, site, code, way):
     found(page, next(iter(QUERIES[code])))
     assert page.locator(".results mark").count() > 0
     page.locator(".results a").first.click()
-    page.wait_for_function("location.hash.length > 1")
+    page.wait_for_url("**#*")
     page.close()
 
 

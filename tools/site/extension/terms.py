@@ -12,6 +12,7 @@ from tools.course import Course
 from tools.editions.glossary import english_pattern, inflected
 
 from .edition import course_of
+from .writer import Box
 
 GLOSSARY, REFERENCES = "glossary", "references"
 LONG_WORD = (
@@ -61,7 +62,8 @@ def link_terms(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for section in [part for part in doctree.findall(nodes.section) if part.parent.parent is doctree]:
         seen: set[str] = set()
         for paragraph in list(section.findall(nodes.paragraph)):
-            if not isinstance(paragraph.parent, nodes.entry):
+            caption = isinstance(paragraph.parent, Box) and paragraph.parent.get("tag") == "figcaption"
+            if not caption and not isinstance(paragraph.parent, nodes.entry):
                 link_first(paragraph, patterns(course, language), course, target, seen)
 
 

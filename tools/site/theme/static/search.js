@@ -236,6 +236,7 @@
     };
     if (!input.oninput) {
       input.oninput = show;
+      dialog.dataset.ready = "";
       dialog.addEventListener("keydown", event => {
         if (event.key === "Enter" && event.target === input) { event.preventDefault(); list.querySelector("a")?.click(); }
         if (event.key === "Escape") { event.preventDefault(); dialog.close(); } // some browsers empty the box first
