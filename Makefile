@@ -15,7 +15,7 @@ help:
 	@echo 'make check            the quick form: unit tests and the English notebooks, no sites'
 	@echo 'make format           lay out all code: modules, tests, English notebooks'
 	@echo 'make sync             execute changed English notebooks, carry code and outputs to every language'
-	@echo 'make page LANG=tr STEM=index   build one page to look at'
+	@echo 'make page STEM=index  build one page to look at (LANG=tr: of another language)'
 	@echo 'make pdf              one PDF an edition (needs Chromium)'
 	@echo 'make claims           run the asserted experiments on three seeds'
 	@echo 'make bench            speed and memory beside PyTorch and D2L'
@@ -60,8 +60,10 @@ lab: $(READY)
 	$(BIN)/jupyter trust book/*/*.ipynb > /dev/null
 	$(BIN)/jupyter lab book
 
+# The shell's own LANG is its locale, not an edition.
 page: $(READY)
-	$(BIN)/python -m tools.site build --lang $(LANG) --page $(STEM)
+	@test -n '$(STEM)' || { echo 'say which page: make page STEM=index, and LANG=tr for another language'; exit 1; }
+	$(BIN)/python -m tools.site build --lang $(if $(filter command%,$(origin LANG)),$(LANG),en) --page $(STEM)
 
 pdf: $(READY)
 	$(BIN)/python -m tools.site build

@@ -1,4 +1,3 @@
-
 """What each language writes in its own way is held, and nothing that is right is called wrong."""
 
 import pytest

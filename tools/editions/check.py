@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells
 
-from . import form, formatting, generated, glossary, numbers, package, pairs, pictures, typography
+from . import executed, form, formatting, generated, glossary, numbers, package, pairs, pictures, typography
 from .lint import differences, lint
 from .lock import NOTHING, Entry, Lock, cell_state, digest, is_made, read_lock
 from .markup import skeleton
@@ -91,6 +91,9 @@ def check_source(course: Course, stem: str, all_points: bool = False) -> Iterato
         yield error(where, "derived cells or metadata are not as sync writes them: run sync")
     if notebook.metadata.get("executed") != code_digest(notebook):
         yield error(where, "its outputs are not known to be of this code: run sync")
+    elif executed.outdated(course, [stem]):
+        said = f"the package or its data changed since it was executed: run sync --execute {stem}"
+        yield Finding("warning", where, said)
     for key, what in chain(form.promises(course, stem, notebook), pictures.faults(course, stem, notebook)):
         yield error(f"{where}#{key}", what)
     for key, cell in cells(notebook, "code").items():
