@@ -23,7 +23,7 @@ courseLive.components.heads = async ({ box, words }) => {
 
   const chips = element("ol", { class: "live-chips", "aria-label": words.order });
   const before = element("p", { class: "live-line" });
-  const now = element("p", { class: "live-line", role: "status" });
+  const now = element("p", { class: "live-line live-stays", role: "status" });
   const maps = element("div", { class: "live-maps" });
   const large = element("div", { class: "live-large" });
   const counted = element("p", { class: "live-small", role: "status" });

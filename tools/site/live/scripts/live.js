@@ -5,7 +5,7 @@
   const NEEDS = {
     translator: ["network.js", "heat.js", "translator.js"],
     heads: ["network.js", "heat.js", "heads.js"],
-    pooling: ["pooling.js"],
+    pooling: ["network.js", "heat.js", "pooling.js"],
   };
   const loading = {};
 
