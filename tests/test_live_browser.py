@@ -148,8 +148,12 @@ def fastest(page: Page, script: str) -> float:
     """Milliseconds of the longest task of a script, in the quickest of its runs."""
     times: list[float] = page.evaluate(
         """async script => {
-            const one = new Function(script), timed = run => {
-                const start = performance.now(); run(); longest = Math.max(longest, performance.now() - start); };
+            const one = new Function(script);
+            const timed = run => {
+                const start = performance.now();
+                run();
+                longest = Math.max(longest, performance.now() - start);
+            };
             const later = window.requestAnimationFrame, runs = [];
             let longest;
             window.requestAnimationFrame = run => later(() => timed(run));

@@ -60,8 +60,9 @@
       const box = element("div", { class: `live-box live-${name}`, role: "group", "aria-label": words.open, tabindex: "-1" });
       await courseLive.components[name]({ box, words, edition: place.dataset.edition });
       place.replaceChildren(box);
-      const picture = place.previousElementSibling;
-      if (picture?.id === "live-translator") picture.hidden = true; // the home page's
+      place.classList.add("started");
+      const before = place.previousElementSibling;
+      if (before?.querySelector("#live-translator")) before.hidden = true; // the home page's picture gives way
       box.focus({ preventScroll: true });
     } catch {
       button.disabled = false;
