@@ -61,9 +61,11 @@
       await courseLive.components[name]({ box, words, edition: place.dataset.edition });
       place.replaceChildren(box);
       place.classList.add("started");
-      const before = place.previousElementSibling;
-      if (before?.querySelector("#live-translator")) before.hidden = true; // the home page's picture gives way
+      const picture = document.getElementById("live-translator")?.closest(".cell");
+      if (picture) picture.hidden = true; // on the home page
       box.focus({ preventScroll: true });
+      const { top } = box.getBoundingClientRect();
+      if (top < 0 || top > innerHeight / 2) box.scrollIntoView();
     } catch {
       button.disabled = false;
       if (place.children.length === 1) place.append(element("p", { role: "alert" }, words.failed));
