@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 READY := $(VENV)/.ready
 
-.PHONY: help book serve lab page pdf format test check sync claims bench mutants lighthouse lock package archives student release clean
+.PHONY: help book serve lab page pdf format test check sync claims bench mutants faults lighthouse lock package archives student release clean
 
 help:
 	@echo 'make book             build the four editions into _build/html'
@@ -20,6 +20,7 @@ help:
 	@echo 'make claims           run the asserted experiments on three seeds'
 	@echo 'make bench            speed and memory beside PyTorch and D2L'
 	@echo 'make mutants          plant faults in the package and see the tests catch them'
+	@echo 'make faults           plant faults in the book and see what notices each'
 	@echo 'make lighthouse       Lighthouse on one chapter in each language (needs Node and Chromium)'
 	@echo 'make package          build wheel and source archive, try them from an empty folder'
 	@echo 'make archives         one archive an edition: notebooks, the package, how to start'
@@ -91,8 +92,8 @@ test: $(READY) tests/node_modules/.ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests
 	$(BIN)/python -m pytest $(NOTEBOOKS) book
 
-# The quick form leaves to `make test` what builds whole sites.
-WITHOUT_SITE := $(addprefix --ignore tests/test_,browser.py site.py pdf.py new_language.py)
+# The quick form leaves to `make test` what builds whole sites or starts new environments.
+WITHOUT_SITE := $(addprefix --ignore tests/test_,browser.py site.py pdf.py new_language.py release.py examples.py)
 
 check: $(READY)
 	$(BIN)/ruff format --check .
@@ -117,6 +118,9 @@ bench: $(READY)
 
 mutants: $(READY)
 	$(BIN)/python -m tests.mutants
+
+faults: $(READY)
+	$(BIN)/python -m tests.faults
 
 lighthouse: $(READY)
 	$(BIN)/python -m tools.site lighthouse

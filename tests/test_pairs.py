@@ -8,6 +8,7 @@ import pytest
 from tools.course import Course, cells
 from tools.editions import pairs
 from tools.editions.lint import differences
+from tools.editions.lock import page_state
 from tools.editions.markup import plain
 
 COURSE = Course()
@@ -45,10 +46,13 @@ def test_a_sentence_too_few_is_found_where_the_rest_is_short() -> None:
     assert list(pairs.shortened("tr", english, whole.replace(" Bir ad ister.", "")))
 
 
-@pytest.mark.parametrize("language", COURSE.translations)
+STEM = "multi-head-attention"
+
+
+@pytest.mark.parametrize("language", [c for c in COURSE.translations if page_state(c, STEM).fresh])
 def test_cells_that_changed_places_are_found(language: str) -> None:
     """Every two of a page that are built alike, and none of the page as it is."""
-    stem = "multi-head-attention"
+    stem = STEM
     english, texts = cells(COURSE.read("en", stem)), cells(COURSE.read(language, stem))
     whole = {key: (english[key].source, texts[key].source) for key in english if plain(english[key].source)}
     assert list(pairs.swapped(COURSE, language, whole)) == []

@@ -79,7 +79,9 @@ def check(course: Course, language: str | None = None, stem: str | None = None) 
                 found.append(error(*str(broken).split(": ", 1)))
         if code != course.source and not stem:
             found += check_lock(course, code)
-        if code == "tr":
+        if not stem:
+            found += check_words(course, code)
+        if code in typography.SPELLING:
             found += check_letters(course, code, stem)
     return list(dict.fromkeys(found))
 
@@ -238,8 +240,25 @@ def check_cell(
         yield error(where, what)
 
 
+def check_words(course: Course, language: str) -> Iterator[Finding]:
+    """What the site says: the same places for numbers as in English; of the source, works cited somewhere."""
+    english, ours = course.words(course.source), course.words(language)
+    for key, word in english.items():
+        if lost := set(re.findall(r"\{\w+\}", str(word))) ^ set(re.findall(r"\{\w+\}", str(ours[key]))):
+            yield error(
+                f"book/{language}/words.yml", f"{key}: {min(lost)} stands in it and in English, or in neither"
+            )
+    if language == course.source:
+        with suppress(CourseError):
+            notebooks = [course.read(language, stem) for stem in course.stems()]
+            said = "\n".join(cell.source for notebook in notebooks for cell in notebook.cells)
+            for key in re.findall(r"@\w+\{([\w-]+),", course.text("book/references.bib")):
+                if f"references.md#{key})" not in said:
+                    yield Finding("warning", "book/references.bib", f"{key} is cited nowhere: delete it")
+
+
 def check_letters(course: Course, language: str, stem: str | None) -> Iterator[Finding]:
-    """Turkish words without their dots and tails, told by the book's own words."""
+    """Slips of the pen that the book's own words tell."""
     with suppress(CourseError):  # the notebook that cannot be read is named elsewhere
         texts = {
             f"{language} {page}#{key}": cell.source
@@ -247,7 +266,7 @@ def check_letters(course: Course, language: str, stem: str | None) -> Iterator[F
             for key, cell in cells(course.read(language, page)).items()
             if not is_made(key)
         }
-        for where, what in typography.plain_letters(texts):
+        for where, what in typography.SPELLING[language](texts):
             if stem in (None, where.split()[1].partition("#")[0]):
                 yield Finding("warning", where, what)
 
