@@ -184,7 +184,7 @@ QUERIES = {  # what readers type, and the passage or page that has to be among t
         "bo giai ma": "",
         "truy van": "",
         "Vaswani": "references.html#vaswani-2017",
-        "trong sso": "",
+        "truy vna": "",
     },
     "zh": {
         "注意力": "",

@@ -118,6 +118,10 @@
     const known = [...byWord.keys()].filter(other => /^\p{L}+$/u.test(other));
     const longer = last ? commonest(known.filter(other => other.startsWith(word))).slice(0, 3) : [];
     const alike = longer.length || word.length < 5 ? longer : commonest(known.filter(other => other.length > 3 && near(word, other))).slice(0, 1);
+    if (!alike.length && word.length > 6) { // another ending: softmaks
+      const beginning = word.slice(0, Math.ceil(word.length * 0.7));
+      alike.push(...commonest(known.filter(other => other.startsWith(beginning) && other.length <= word.length + 1)).slice(0, 1));
+    }
     return alike.map(other => [asToken(other)]);
   };
 
