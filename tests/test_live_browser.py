@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.test_browser import AXE, CHROMIUM, DESK, FLAGS, PHONE, WIDE, Watched, pytestmark  # noqa: F401
@@ -82,7 +83,7 @@ def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path, cod
         assert box.locator(".live-written").inner_text() == "donne-moi deux chapeaux neufs ."
         assert box.locator(".live-gold").count() == 6
     # step forward and back by keyboard; the numbers of a step stand beside it
-    forward = box.get_by_role("button", name=COURSE.words(code)["live.translator.forward"])
+    forward = box.get_by_role("button", name=COURSE.words(code)["live.forward"])
     forward.focus()
     page.keyboard.press("Enter")
     assert rows.nth(1).locator("[aria-current=step]").count() == 1
@@ -310,5 +311,36 @@ def test_the_division_matters_where_query_and_keys_are_wide(browser: Browser, si
     assert max(plain_weights) > max(scaled_weights)
     slide = "const i = document.querySelector('.live-width input'); i.dispatchEvent(new Event('input'))"
     assert fastest(page, slide) <= A_FRAME
+    assert not watched.complaints
+    context.close()
+
+
+def test_a_tensor_is_split_as_pytorch_does(browser: Browser, site: Path) -> None:
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
+    page = context.new_page()
+    watched = opened(page, site, "multi-head-attention", "split")
+    box = page.locator(".live-split")
+    box.locator("summary").click()
+
+    def shown() -> list[str]:
+        """The names of the numbers as the text has them, and as the eye reads them: from top to bottom."""
+        text = box.locator(".live-printed").inner_text().replace("[", " ").replace("]", " ").split()
+        cells = [(cell.bounding_box(), cell.inner_text()) for cell in box.locator(".live-cell").all()]
+        seen = sorted(((round(place["y"]), round(place["x"]), name) for place, name in cells if place))
+        assert ["".join(name.split()) for _, _, name in seen] == text
+        return text
+
+    def names(numbers: torch.Tensor) -> list[str]:
+        return [f"{('two', 'new', 'hats')[int(i) // 4]}{int(i) % 4}" for i in numbers.flatten()]
+
+    keys = torch.arange(12).view(3, 4)
+    split = keys.view(3, 2, 2)
+    for tensor in (keys, split, split.transpose(0, 1), split, keys):
+        assert shown() == names(tensor)
+        assert str(tuple(tensor.shape)) in box.inner_text()
+        if not (forward := box.get_by_role("button", name=COURSE.words("en")["live.forward"])).is_disabled():
+            forward.click()
+    box.locator("input").check()
+    assert shown() == names(keys.view(2, 3, 2))
     assert not watched.complaints
     context.close()

@@ -86,7 +86,7 @@ courseLive.components.width = ({ box, words }) => {
     table.replaceChildren(element("table", { class: "live-scores" },
       element("thead", {}, element("tr", {}, column(words.key), VARIANTS.flatMap(([name]) => [column(`${words[name]}: ${words.score}`), column(words.weight)]))),
       element("tbody", {}, plain.scores.map((score, i) => element("tr", {}, element("th", { scope: "row" }, String(i)),
-        [score, plain.weights[i], scaled.scores[i], scaled.weights[i]].map(value => element("td", {}, number(value).replace("-", "−"))))))));
+        [score, plain.weights[i], scaled.scores[i], scaled.weights[i]].map(value => element("td", {}, number(value))))))));
   }
 
   again(1);
