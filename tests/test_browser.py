@@ -402,6 +402,61 @@ def test_the_menu_on_a_phone_opens_and_closes(browser, address):
     page.close()
 
 
+def test_a_term_shows_what_it_means_to_mouse_keyboard_and_finger(browser, address):
+    context = browser.new_context(viewport=PHONE, has_touch=True)
+    page = context.new_page()
+    page.goto(f"{address}/tr/{CHAPTER}.html")
+    term, hint = page.locator("article a.term").first, page.locator("#hint")
+    term.hover()
+    assert hint.inner_text() and term.get_attribute("aria-describedby") == "hint"
+    page.keyboard.press("Escape")
+    assert hint.is_hidden()
+    term.focus()
+    assert hint.is_visible()
+    page.keyboard.press("Escape")
+    term.evaluate("link => link.blur()")
+    term.tap()
+    assert hint.is_visible() and CHAPTER in page.url
+    term.tap()
+    page.wait_for_url("**/tr/glossary.html#*")
+    context.close()
+
+
+def test_the_search_box_is_led_by_the_keyboard_and_closes_at_once(browser, address):
+    page = browser.new_page(viewport=DESK)
+    page.goto(f"{address}/en/index.html")
+    results = found(page, "softmax")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.href") == results[1]
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Escape")
+    assert not page.locator("dialog.search").is_visible()
+    found(page, "softmax")
+    page.mouse.click(5, 400)
+    assert not page.locator("dialog.search").is_visible()
+    page.close()
+
+
+COVERED = """() => [...document.querySelectorAll("article .code")].filter(block => {
+    const [button, line] = [block.querySelector(".copy"), block.querySelector(".line")];
+    if (!button || !block.offsetParent) return false;
+    const range = document.createRange();
+    range.selectNodeContents(line);
+    const box = button.getBoundingClientRect();
+    return [...range.getClientRects()].some(part => part.right > box.left + 1 && part.top < box.bottom - 4);
+}).length"""
+
+
+def test_no_button_covers_code_on_a_phone(browser, address):
+    page = browser.new_page(viewport=PHONE)
+    page.goto(f"{address}/en/{CHAPTER}.html")
+    assert page.locator("article .copy").count() > 5
+    assert page.evaluate(COVERED) == 0
+    page.close()
+
+
 def test_what_was_read_is_marked_and_can_be_forgotten(browser, address):
     context = browser.new_context(viewport=DESK)
     page = context.new_page()
