@@ -167,16 +167,18 @@ def check_pairs(
     course: Course, language: str, stem: str, fresh: dict[str, tuple[str, str]]
 ) -> Iterator[Finding]:
     """Does each text belong to its English cell? Only cells that somebody read against today's English."""
-    meant = course.text(pairs.REORDERED).splitlines()
+    meant = set(course.text(pairs.REORDERED).splitlines())
+    known = {tuple(line.split("\t")[:3]) for line in meant}
     for key, (english, text) in fresh.items():
-        where, line = f"{language} {stem}#{key}", f"{language}\t{stem}\t{key}"
+        where = f"{language} {stem}#{key}"
         for what in pairs.shortened(language, english, text):
             yield Finding("warning", where, what)
-        other = list(pairs.reordered(english, text))
+        other, order = pairs.reordered(english, text)
+        line = "\t".join((language, stem, key, order))
         if other and line not in meant:
-            what = f"{other[0]}: if that is meant, add a line to {pairs.REORDERED}, else exchange them"
+            what = f"{other}: exchange them or, if that is meant, add the line {line!r} to {pairs.REORDERED}"
             yield Finding("warning", where, what)
-        if line in meant and not other:
+        if not other and (language, stem, key) in known:
             yield Finding("warning", where, f"is in {pairs.REORDERED}, but in order: delete its line")
     for key, what in pairs.swapped(course, language, fresh):
         yield error(f"{language} {stem}#{key}", what)
