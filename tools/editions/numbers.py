@@ -23,7 +23,8 @@ VERSION = re.compile(
 OUTPUT = re.compile(r"(?<![\w.])\d*\.?\d+(?:e[+-]?\d+)?(?![\w])")
 TIME = re.compile(r"^\*\*Time:\*\*.*$|^#{1,6} .*$", re.MULTILINE)
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_])(?:[1-9]\d{0,2}(?:[.,\s]\d{3})+(?:[.,]\d+)?|\d*[.,]\d+|\d+)(?![A-Za-z0-9_])"
+    r"(?<![A-Za-z0-9_])(?<!\d\.)"  # 3.2.1 counts sections and is no number
+    r"(?:[1-9]\d{0,2}(?:[.,\s]\d{3})+(?:[.,]\d+)?|\d*[.,]\d+|\d+)(?![A-Za-z0-9_]|\.\d)"
 )
 GROUPED = re.compile(r"[1-9]\d{0,2}(?:[.,\s]\d{3})+")
 
