@@ -63,7 +63,7 @@ CHANGED = [
     figure("another-curve", CURVE.replace("2.0", "2.3"), CURVE),
     figure("another-scale", CURVE, CURVE.replace("3.0", "3.5")),
     figure("another-bar", BARS, BARS.replace("3.0", "3.6")),
-    figure("another-matrix", MATRIX, MATRIX.replace("0.7", "0.6")),
+    figure("another-matrix", MATRIX, MATRIX.replace("0.7", "0.4")),
     figure("another-title", f"{CURVE}; _ = plt.title('x')", CURVE),
     figure("one-curve-more", f"{CURVE}; {CURVE}", CURVE),
     figure("beyond-the-tag", CURVE.replace("2.0", "2.3"), CURVE, "atol-0.05"),

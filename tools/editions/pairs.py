@@ -55,7 +55,7 @@ def exchanged(english: str, text: str) -> Iterator[str]:
 
 
 def reordered(english: str, text: str) -> tuple[str, str]:
-    """Where code and formulas of a paragraph stand in another order than in English; a digest of the order."""
+    """Where code and formulas of a paragraph stand in another order than in English; the order's digest."""
     said, orders = "", []
     for (_, wanted), (_, marks) in zip(blocks(english), blocks(text), strict=False):
         theirs, ours = ([what for kind, what in part if kind != "link"] for part in (wanted, marks))
