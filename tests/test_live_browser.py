@@ -102,7 +102,7 @@ def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path, cod
     assert not box.locator(".live-unknown button").count()
     # another language loads its own network
     box.locator('input[value="vi"]').check(force=True)
-    page.wait_for_function("document.querySelector('.live-heat tbody th').lang === 'vi'")
+    box.locator(".live-heat tbody th[lang=vi]").first.wait_for()
     assert not watched.complaints
     assert all(url.startswith(("file:", "data:")) for url in watched.requests)
     context.close()
@@ -115,7 +115,7 @@ def test_tokens_appear_one_after_the_other_unless_a_reader_wants_no_motion(
     opened(page, site, "bahdanau-attention", "translator")
     later = page.locator(".live-later")
     assert later.count() > 0
-    page.wait_for_function("!document.querySelector('.live-later')")
+    later.first.wait_for(state="detached")
     page.close()
 
 

@@ -33,8 +33,10 @@ def test_what_is_lost_or_exchanged_is_named(text: str, said: list[str]) -> None:
 
 
 def test_another_order_in_a_sentence_is_asked_about() -> None:
-    assert list(pairs.reordered("Take `a` of $b$.", "$b$'nin `a`'sı.")) == ["has b where English has a"]
-    assert list(pairs.reordered(ENGLISH, ENGLISH)) == []
+    said, order = pairs.reordered("Take `a` of $b$.\n\n$c$ and $d$.", "$b$'nin `a`'sı.\n\n$c$ ve $d$.")
+    assert said == "has b where English has a"
+    assert pairs.reordered("Take `a` of $b$.\n\n$c$ and $d$.", "$b$'nin `a`'sı.\n\n$d$ ve $c$.")[1] != order
+    assert pairs.reordered(ENGLISH, ENGLISH) == ("", "")
 
 
 def test_a_sentence_too_few_is_found_where_the_rest_is_short() -> None:
