@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.test_browser import AXE, CHROMIUM, DESK, FLAGS, PHONE, WIDE, Watched, pytestmark  # noqa: F401
@@ -48,7 +49,7 @@ def test_each_place_is_a_cell_and_each_word_is_used() -> None:
     assert all(keys[code] == keys["en"] for code in keys)
     for key in keys["en"]:
         name = key.rpartition(".")[2]
-        assert f"words.{name}" in scripts or name in ("fr", "tr", "vi", "zh"), key
+        assert f"words.{name}" in scripts or f'"{name}"' in scripts, key
 
 
 def test_the_scripts_of_a_component_are_small() -> None:
@@ -82,7 +83,7 @@ def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path, cod
         assert box.locator(".live-written").inner_text() == "donne-moi deux chapeaux neufs ."
         assert box.locator(".live-gold").count() == 6
     # step forward and back by keyboard; the numbers of a step stand beside it
-    forward = box.get_by_role("button", name=COURSE.words(code)["live.translator.forward"])
+    forward = box.get_by_role("button", name=COURSE.words(code)["live.forward"])
     forward.focus()
     page.keyboard.press("Enter")
     assert rows.nth(1).locator("[aria-current=step]").count() == 1
@@ -281,5 +282,65 @@ def test_a_query_is_dragged_and_the_output_stays_among_the_values(browser: Brows
     page.keyboard.press("End")
     assert max(column(3)) > 0.95
     assert fastest(page, pressed(".live-reach", "ArrowUp")) <= A_FRAME
+    assert not watched.complaints
+    context.close()
+
+
+def test_the_division_matters_where_query_and_keys_are_wide(browser: Browser, site: Path) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 1200})
+    page = context.new_page()
+    watched = opened(page, site, "scoring-functions", "width")
+    box = page.locator(".live-width")
+    box.get_by_role("button").nth(1).click()
+    box.locator("summary").click()
+
+    def columns() -> list[list[float]]:
+        """Score and weight without the division, score and weight with it."""
+        texts = box.locator("td").all_inner_texts()
+        numbers = [float(text.replace("−", "-")) for text in texts]
+        return [numbers[i::4] for i in range(4)]
+
+    box.locator("input").focus()
+    page.keyboard.press("Home")
+    plain, plain_weights, scaled, scaled_weights = columns()
+    assert (plain, plain_weights) == (scaled, scaled_weights)
+    page.keyboard.press("End")
+    plain, plain_weights, scaled, scaled_weights = columns()
+    assert plain == pytest.approx([32 * score for score in scaled], abs=0.2)
+    assert sum(scaled_weights) == pytest.approx(1, abs=0.05)
+    assert max(plain_weights) > max(scaled_weights)
+    slide = "const i = document.querySelector('.live-width input'); i.dispatchEvent(new Event('input'))"
+    assert fastest(page, slide) <= A_FRAME
+    assert not watched.complaints
+    context.close()
+
+
+def test_a_tensor_is_split_as_pytorch_does(browser: Browser, site: Path) -> None:
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
+    page = context.new_page()
+    watched = opened(page, site, "multi-head-attention", "split")
+    box = page.locator(".live-split")
+    box.locator("summary").click()
+
+    def shown() -> list[str]:
+        """The names of the numbers as the text has them, and as the eye reads them: from top to bottom."""
+        text = box.locator(".live-printed").inner_text().replace("[", " ").replace("]", " ").split()
+        cells = [(cell.bounding_box(), cell.inner_text()) for cell in box.locator(".live-cell").all()]
+        seen = sorted(((round(place["y"]), round(place["x"]), name) for place, name in cells if place))
+        assert ["".join(name.split()) for _, _, name in seen] == text
+        return text
+
+    def names(numbers: torch.Tensor) -> list[str]:
+        return [f"{('two', 'new', 'hats')[int(i) // 4]}{int(i) % 4}" for i in numbers.flatten()]
+
+    keys = torch.arange(12).view(3, 4)
+    split = keys.view(3, 2, 2)
+    for tensor in (keys, split, split.transpose(0, 1), split, keys):
+        assert shown() == names(tensor)
+        assert str(tuple(tensor.shape)) in box.inner_text()
+        if not (forward := box.get_by_role("button", name=COURSE.words("en")["live.forward"])).is_disabled():
+            forward.click()
+    box.locator("input").check()
+    assert shown() == names(keys.view(2, 3, 2))
     assert not watched.complaints
     context.close()

@@ -2,7 +2,7 @@
 // drawing, and bars.
 (() => {
   const { element } = courseLive;
-  const number = value => value.toFixed(2);
+  const number = value => value.toFixed(2).replace("-", "−");
   const languageTag = language => (language === "zh" ? "zh-Hant" : language);
 
   // `rows` and `columns` are {tokens, language}; `gold` has the gold columns of each row; `label` makes the

@@ -6,6 +6,8 @@
     translator: ["network.js", "heat.js", "translator.js"],
     heads: ["network.js", "heat.js", "heads.js"],
     pooling: ["network.js", "heat.js", "pooling.js"],
+    split: ["split.js"],
+    width: ["network.js", "heat.js", "width.js"],
   };
   const loading = {};
 
