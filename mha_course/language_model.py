@@ -75,8 +75,8 @@ def rotary(X: Tensor, offset: int = 0, base: float = 10000.0) -> Tensor:
     speeds = 1 / base ** (torch.arange(0, d, 2, device=X.device) / d)  # (d / 2,)
     angles = positions[:, None] * speeds  # (steps, d / 2)
     cos, sin = angles.cos().to(X.dtype), angles.sin().to(X.dtype)  # (steps, d / 2)
-    first, second = X.chunk(2, dim=-1)  # (..., steps, d / 2)
-    return torch.cat((first * cos - second * sin, first * sin + second * cos), dim=-1)
+    swapped = X.roll(d // 2, dims=-1)  # (..., steps, d)
+    return X * torch.cat((cos, cos), dim=-1) + swapped * torch.cat((-sin, sin), dim=-1)
 
 
 class RotaryAttention(nn.Module):
