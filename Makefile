@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 READY := $(VENV)/.ready
 
-.PHONY: help book serve lab page pdf format test check sync claims bench mutants lighthouse clean
+.PHONY: help book serve lab page pdf format test check sync claims bench mutants lighthouse lock package archives student release clean
 
 help:
 	@echo 'make book             build the four editions into _build/html'
@@ -21,16 +21,32 @@ help:
 	@echo 'make bench            speed and memory beside PyTorch and D2L'
 	@echo 'make mutants          plant faults in the package and see the tests catch them'
 	@echo 'make lighthouse       Lighthouse on one chapter in each language (needs Node and Chromium)'
+	@echo 'make package          build wheel and source archive, try them from an empty folder'
+	@echo 'make archives         one archive an edition: notebooks, the package, how to start'
+	@echo 'make student          site and archives without solutions'
+	@echo 'make release VERSION=1.1.0   check, name the version, build all of it, commit and tag'
+	@echo 'make lock             resolve requirements.txt into requirements.lock, with the newest of what it needs'
 
-# d2l pins versions that current Pythons have no wheels for; it runs without them.
-$(READY): requirements.txt pyproject.toml
+$(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(VENV)
+
+# The lock holds everything but torch, whose build (CPU or GPU) is the machine's: torch comes last.
+$(READY): requirements.txt requirements.lock pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -r requirements.txt
-	$(BIN)/python -m pip install --quiet --no-deps d2l==1.0.3
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-warn-conflicts -r requirements.txt
+	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# d2l pins a numpy that current Pythons have no wheels for; it runs without its dependencies.
+COMPILE := $(BIN)/python -m uv pip compile --quiet --no-header --upgrade --universal --python-version 3.11 --generate-hashes
+lock: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet uv==0.13.9
+	$(COMPILE) --output-file $(VENV)/all.lock requirements.txt
+	echo 'd2l==1.0.3' | $(COMPILE) --no-deps --output-file $(VENV)/d2l.lock -
+	echo '# Made of requirements.txt by "make lock": all packages but torch and what its GPU build needs.' > requirements.lock
+	awk '/^[a-z]/ { keep = !/^(torch|triton|cuda-|nvidia-)/ } keep' $(VENV)/all.lock $(VENV)/d2l.lock >> requirements.lock
 
 book: $(READY)
 	$(BIN)/python -m tools.site build
@@ -102,6 +118,18 @@ mutants: $(READY)
 
 lighthouse: $(READY)
 	$(BIN)/python -m tools.site lighthouse
+
+package: $(READY)
+	$(BIN)/python -m tools.release package
+
+archives: $(READY)
+	$(BIN)/python -m tools.release archives
+
+student: $(READY)
+	$(BIN)/python -m tools.release student
+
+release: $(READY)
+	$(BIN)/python -m tools.release release $(VERSION)
 
 clean:
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis

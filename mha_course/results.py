@@ -21,8 +21,8 @@ def stored_results(name: str) -> list[dict[str, str | float]]:
 
     Examples
     --------
-    >>> stored_results("ablation")[0]["direction"]
-    'one'
+    >>> stored_results("ablation")[0]["cell"]
+    'gru'
     """
     folder = resources.files("mha_course.data")
     table = folder / f"{name}.tsv"

@@ -10,11 +10,8 @@ from mha_course.corpus import Pair
 from tools.experiments.ablation import (
     TABLE,
     Scores,
-    Setting,
     as_row,
     build,
-    kept_rows,
-    layouts,
     mean_shift,
     nearest_shift,
     parts,
@@ -35,33 +32,28 @@ def test_mean_shift_skips_tokens_without_a_gold_position():
     assert mean_shift([weights], [pair]) == 1.0
 
 
-def test_every_layout_and_part_is_trained_once_a_seed():
-    settings = [*layouts(), *parts()]
-    assert len(settings) == len(set(settings)) == 2 * 2 * 2 * 3 + 3 * 3 * 3
-
-
-def test_the_table_in_the_package_holds_every_setting_and_shares():
+def test_the_table_in_the_package_holds_every_setting_once_and_shares():
+    settings = list(parts())
+    assert len(settings) == len(set(settings)) == 3 * 3 * 3
     with TABLE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    names = list(asdict(Setting("layout", 0)))
-    in_table = {tuple(row[name] for name in names) for row in rows}
-    expected = {tuple(str(value) for value in asdict(setting).values()) for setting in [*layouts(), *parts()]}
-    assert in_table == expected
-    assert len(rows) == len(expected)
+    names = list(asdict(settings[0]))
+    in_table = [tuple(row[name] for name in names) for row in rows]
+    assert in_table == [tuple(str(value) for value in asdict(setting).values()) for setting in settings]
     for row in rows:
         assert all(0 <= float(row[name]) <= 1 for name in ("dev_exact_match", "exact_match", "alignment"))
 
 
-def test_one_study_can_be_renewed_and_the_other_stays(tmp_path):
+def test_the_table_is_written_whole(tmp_path):
     path, scores = tmp_path / "table.tsv", Scores(1, 0.5, 0.25, -0.1)
-    write_table(path, [as_row(Setting("parts", 0), scores), as_row(Setting("layout", 1), scores)])
-    kept = kept_rows(path, "layout")
-    assert [row["study"] for row in kept] == ["parts"]
-    assert (kept[0]["alignment"], kept[0]["shift"]) == ("0.250", "-0.100")
-    assert kept_rows(tmp_path / "none.tsv", "layout") == []
+    write_table(path, [as_row(next(parts()), scores)])
+    assert [item.name for item in tmp_path.iterdir()] == ["table.tsv"]
+    with path.open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file, delimiter="\t")
+    assert (row["alignment"], row["shift"]) == ("0.250", "-0.100")
 
 
-@pytest.mark.parametrize("setting", [Setting("layout", 0, "one", "zero", 2), *list(parts())[::9]])
+@pytest.mark.parametrize("setting", list(parts())[::9])
 def test_every_kind_of_model_runs_and_the_seed_decides_its_weights(setting):
     model, twin = build(setting, 12, 14), build(setting, 12, 14)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), twin.parameters(), strict=True))
@@ -69,4 +61,3 @@ def test_every_kind_of_model_runs_and_the_seed_decides_its_weights(setting):
         torch.ones(2, 5, dtype=torch.long), torch.ones(2, 3, dtype=torch.long), torch.tensor([5, 3])
     )
     assert logits.shape == (2, 3, 14)
-    assert model.encoder.rnn.bidirectional == (setting.direction == "both")

@@ -20,6 +20,7 @@ from tools.editions.__main__ import main
 from tools.editions.check import check
 from tools.editions.glossary import fold, inflected
 from tools.editions.lock import page_state, read_lock, stamp
+from tools.editions.refactor import relinked, renamed
 from tools.editions.sync import sync
 
 ROOT = Path(__file__).parents[1]
@@ -401,6 +402,161 @@ def test_stamp_all_leaves_untranslated_cells(course: Course) -> None:
     assert page_state("vi", "masks", course).untranslated == ("title", "why", "formula")
 
 
+TRIVIAL = {
+    "a typo": ("Without it the", "Without it, the", 0, "fresh in tr, zh\nWithout [-it-]{+it,+} the"),
+    "a link": ("(#result)", "(#formula)", 1, "changes a formula, code, a link"),
+    "a number": ("are not zero", "are not 0", 1, "changes a formula, code, a link, a heading or a number"),
+    "nothing": ("Without", "Without", 1, "git's history here has no other text"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TRIVIAL)
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_trivial_edit_keeps_translations_fresh_where_they_were(
+    course: Course, kind: str, committed: bool, capsys: pytest.CaptureFixture
+) -> None:
+    old, new, status, said = TRIVIAL[kind]
+    git(course, "init", "--quiet", "--initial-branch", "main")
+    commit(course, "First")
+    rewrite(course, "en", replace("why", old, new))
+    if committed and kind != "nothing":
+        commit(course, "Second")
+    stale = page_state("tr", "masks", course).stale
+    assert main(["--root", str(course.root), "stamp", "--trivial", "masks", "why"]) == status
+    assert said in "".join(capsys.readouterr())
+    assert page_state("tr", "masks", course).stale == (() if status == 0 else stale)
+    assert page_state("vi", "masks", course).untranslated == tuple(ENGLISH)
+
+
+def test_a_trivial_edit_leaves_stale_what_was_stale(course: Course) -> None:
+    git(course, "init", "--quiet", "--initial-branch", "main")
+    rewrite(course, "en", replace("why", "are not zero", "are small"))
+    commit(course, "First")
+    stamp(course, "tr", "masks", ["why"])
+    rewrite(course, "en", replace("why", "Without it", "Without it,"))
+    assert main(["--root", str(course.root), "stamp", "--trivial", "masks", "why"]) == 0
+    assert page_state("tr", "masks", course).stale == ()
+    assert page_state("zh", "masks", course).stale == ("why",)
+
+
+def test_stamping_a_stale_cell_shows_what_changed_in_english(
+    course: Course, capsys: pytest.CaptureFixture
+) -> None:
+    git(course, "init", "--quiet", "--initial-branch", "main")
+    commit(course, "First")
+    rewrite(course, "en", replace("why", "are not zero", "are small"))
+    assert main(["--root", str(course.root), "stamp", "tr", "masks", "why"]) == 0
+    assert (
+        "en masks#why: Without it the weights on padding are [-not zero.-]{+small.+}"
+        in capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize("words", [["tr", "masks"], ["tr"], ["--trivial", "masks"], ["xx", "masks", "--all"]])
+def test_stamp_says_what_it_needs(course: Course, words: list[str]) -> None:
+    before = snapshot(course)
+    assert main(["--root", str(course.root), "stamp", *words]) == 1
+    assert snapshot(course) == before
+
+
+# --- the same edit in every language --------------------------------------------------------------
+
+
+def test_cells_move_with_their_translations_links_and_claims(course: Course) -> None:
+    claims = course.root / "tools/experiments/claims.tsv"
+    claims.parent.mkdir(parents=True)
+    claims.write_text("chapter\tcell\tclaim\tthreshold\nmasks\tadd\ta\t> 1\nsums\tx\tb\t> 1\n")
+    command = ["--root", str(course.root), "move", "masks", "result", "add", "sums", "--after", "title"]
+    assert main(command) == 0
+    sync(course)
+    for language in course.languages:
+        assert [cell["id"] for cell in course.read(language, "sums").cells] == [
+            "title",
+            "add",
+            "result",
+            "setup",
+        ]
+    assert cells(course.read("tr", "sums"))["result"].source == TURKISH["result"]
+    assert (
+        "[Sonuç](sums.ipynb#result), [toplam](sums.ipynb#title)"
+        in cells(course.read("tr", "masks"))["why"].source
+    )
+    assert page_state("tr", "masks", course) == (("title", "why", "formula"), (), ())
+    assert page_state("tr", "sums", course) == (("result",), (), ("title",))
+    assert "sums\tadd\ta" in claims.read_text() and "masks\tadd" not in claims.read_text()
+    assert errors(course) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "page", "cell", "expected"),
+    [
+        ("[a](#result)", "masks", "why", "[a](sums.ipynb#result)"),
+        ("[a](masks.ipynb#result)", "sums", "title", "[a](#result)"),
+        ("[a](masks.ipynb#result)", "other", "title", "[a](sums.ipynb#result)"),
+        ("[a](#why) [b](sums.ipynb#title)", "masks", "result", "[a](masks.ipynb#why) [b](#title)"),
+        ("[a](#result) [b](masks.ipynb)", "masks", "result", "[a](#result) [b](masks.ipynb)"),
+        ("[a](#title)", "sums", "title", "[a](#title)"),
+    ],
+)
+def test_links_lead_where_they_led(text: str, page: str, cell: str, expected: str) -> None:
+    assert relinked(page, cell, text, "masks", ["result"], "sums") == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["masks", "gone", "sums"], ["masks", "title", "sums"], ["masks", "why", "masks"], ["masks", "why", "no"],
+     ["masks", "why", "sums", "--after", "no"]],
+)  # fmt: skip
+def test_a_move_that_cannot_be_changes_nothing(course: Course, words: list[str]) -> None:
+    before = snapshot(course)
+    assert main(["--root", str(course.root), "move", *words]) == 1
+    assert snapshot(course) == before
+
+
+def test_a_variable_is_renamed_in_code_prose_and_claims(course: Course) -> None:
+    rewrite(course, "en", replace("add", "print(1 + 1)", "mask = 2\nprint(mask, f'{mask}', end='\\n')"))
+    sync(course)
+    claims = course.root / "tools/experiments/claims.tsv"
+    claims.parent.mkdir(parents=True)
+    claims.write_text("chapter\tcell\tclaim\tthreshold\nmasks\tadd\tmask[0]\t> 1\nsums\tx\tmask\t> 1\n")
+    assert main(["--root", str(course.root), "rename", "masks", "mask", "hidden"]) == 0
+    sync(course)
+    assert cell_of(course.read("zh", "masks"), "add").source.startswith(
+        "hidden = 2\nprint(hidden, f'{hidden}'"
+    )
+    assert "`hidden`" in cells(course.read("tr", "masks"))["title"].source
+    assert "**mask** hides" in cells(course.read("en", "masks"))["title"].source
+    assert page_state("tr", "masks", course).stale == ()
+    assert claims.read_text().splitlines()[1:] == ["masks\tadd\thidden[0]\t> 1", "sums\tx\tmask\t> 1"]
+    assert errors(course) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "renamed_code"),
+    [
+        ("f(n=n).n", "f(n=m).n"),
+        ("def g(n):\n    return n", "def g(m):\n    return m"),
+        ("π = n + nn", "π = m + nn"),
+        ("print('n')", None),
+        ("def n(): pass", None),
+        ("%pip install n", None),
+    ],
+)
+def test_only_a_variable_is_renamed(code: str, renamed_code: str | None) -> None:
+    if renamed_code is None:
+        with pytest.raises(CourseError, match="by hand"):
+            renamed(code, "n", "m", "en masks#add")
+    else:
+        assert renamed(code, "n", "m", "en masks#add") == renamed_code
+
+
+@pytest.mark.parametrize("words", [["mask", "hidden"], ["print", "2x"], ["print", "print"]])
+def test_a_rename_that_cannot_be_changes_nothing(course: Course, words: list[str]) -> None:
+    before = snapshot(course)
+    assert main(["--root", str(course.root), "rename", "masks", *words]) == 1
+    assert snapshot(course) == before
+
+
 # --- what sync must not do ------------------------------------------------------------------------
 
 
@@ -559,7 +715,7 @@ def test_diff_shows_what_changed_in_english_since(course: Course, capsys: pytest
 @pytest.fixture
 def exported(course: Course) -> Path:
     assert main(["--root", str(course.root), "export", "vi", "masks"]) == 0
-    return course.root / "_build/translations/vi/masks.md"
+    return course.root / "translations/vi/masks.md"
 
 
 def fill(path: Path, texts: dict[str, str], language: str = "vi") -> None:
@@ -600,10 +756,16 @@ def test_an_import_is_stamped_against_the_english_that_the_translator_saw(
     assert page_state("vi", "masks", course).stale == ("result",)
 
 
+def mangle(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
 def edit_english_as_text(course: Course, *edits: tuple[str, str]) -> int:
     """Export, replace, import; returns the exit status of the import."""
     assert main(["--root", str(course.root), "export", "en", "masks"]) == 0
-    path = course.root / "_build/translations/en/masks.md"
+    path = course.root / "translations/en/masks.md"
     text = path.read_text(encoding="utf-8")
     for old, new in edits:
         assert old in text
@@ -667,11 +829,62 @@ def test_a_faulty_import_changes_nothing(
         "a cell twice": "%%% cell formula 0123456789ab fresh\n$$a = b$$\n%%% vi\n$$a = b$$\n" * 2,
     }.get(kind, "")
     fill(exported, {"result": "## Kết quả\n\nHai tốc độ học *bằng nhau*."} if kind != "not NFC" else {})
-    exported.write_text(exported.read_text(encoding="utf-8") + extra, encoding="utf-8")
+    mangle(exported, "%%% end", f"{extra}%%% end")
     before = snapshot(course)
     assert main(["--root", str(course.root), "import", "vi", "masks", "--stamp"]) == 1
     assert what in capsys.readouterr().err
     assert snapshot(course) == before
+
+
+DAMAGE = {
+    "a marker removed": ("%%% vi\n\n%%% code solution", "\n%%% code solution", "cell result has lost"),
+    "a marker edited": ("%%% vi\n\n%%% code solution", "%%% vn\n\n%%% code solution", "has lost its line"),
+    "a cell's line removed": ("%%% cell why", "why", "(after cell title) is not as export wrote it"),
+    "English edited": ("are not zero", "không bằng không", "vi masks#why: its English was edited"),
+    "the end lost": ("%%% end", "", "its last line, '%%% end …', is missing"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_damaged_file_changes_nothing_and_the_message_says_where(
+    course: Course, exported: Path, kind: str, capsys: pytest.CaptureFixture
+) -> None:
+    old, new, what = DAMAGE[kind]
+    mangle(exported, old, new)
+    before = snapshot(course)
+    assert main(["--root", str(course.root), "import", "vi", "masks"]) == 1
+    assert what in capsys.readouterr().err
+    assert snapshot(course) == before
+
+
+def test_an_export_shows_the_terms_of_a_cell_and_an_import_warns_of_others(
+    course: Course, exported: Path, capsys: pytest.CaptureFixture
+) -> None:
+    assert "rates are *equal*.\n%%% terms learning rate: tốc độ học\n%%% vi\n" in exported.read_text()
+    fill(exported, {"result": "## Kết quả\n\nHai nhịp học *bằng nhau*."})
+    assert main(["--root", str(course.root), "import", "vi", "masks"]) == 0
+    assert "warning: vi masks#result: 'learning rate' is 'tốc độ học'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("language", ["en", "vi"])
+def test_an_export_overwrites_no_work_that_was_not_imported(course: Course, language: str) -> None:
+    path = course.root / f"translations/{language}/masks.md"
+    command = ["--root", str(course.root), "export", language, "masks"]
+    assert main(command) == 0
+    rewrite(course, "en", replace("why", "not zero", "small"))
+    assert main(command) == 0  # nobody wrote in the file, though the notebook is another by now
+    if language == "en":
+        mangle(path, "are small", "are tiny")
+    else:
+        fill(path, {"result": "## Kết quả\n\nHai tốc độ học *bằng nhau*."})
+    work = path.read_text(encoding="utf-8")
+    assert main(command) == 1
+    assert path.read_text(encoding="utf-8") == work
+    assert main(["--root", str(course.root), "import", language, "masks"]) == 0
+    assert main(command) == 0
+    path.write_text("Notes.", encoding="utf-8")
+    assert main([*command, "--force"]) == 0
+    assert "Notes." not in path.read_text(encoding="utf-8")
 
 
 # --- glossary ---------------------------------------------------------------------------------------

@@ -92,11 +92,11 @@ def run(course: Course, *arguments: str) -> int:
 
 def translate(course: Course) -> None:
     assert run(course, "export", "nl", "bread") == 0
-    path = course.root / "_build/translations/nl/bread.md"
+    path = course.root / "translations/nl/bread.md"
     text = path.read_text(encoding="utf-8")
     for key, dutch in DUTCH.items():
-        before, after = text.split(f"{GERMAN[key]}\n%%% nl\n")
-        text = f"{before}{GERMAN[key]}\n%%% nl\n{dutch}\n{after}"
+        before, after = text.split(f"{GERMAN[key]}\n", 1)
+        text = f"{before}{GERMAN[key]}\n{after.replace('%%% nl', f'%%% nl{chr(10)}{dutch}', 1)}"
     path.write_text(text, encoding="utf-8")
     assert run(course, "import", "nl", "bread", "--stamp") == 0
     assert run(course, "sync") == 0

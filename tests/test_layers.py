@@ -1,4 +1,4 @@
-"""Imports between the tools run one way: course ← editions ← site; corpus and experiments stand beside."""
+"""Imports between the tools run one way: course ← editions ← site ← release; the others stand beside."""
 
 import ast
 from pathlib import Path
@@ -11,6 +11,7 @@ MAY_IMPORT = {
     "course": set(),
     "editions": {"course"},
     "site": {"course", "editions"},
+    "release": {"course", "site"},
     "corpus": set(),
     "experiments": {"course", "mha_course", "benchmarks"},
 }

@@ -142,7 +142,7 @@ class Course:
 
     @property
     def terms(self) -> tuple[dict[str, str], ...]:
-        """A row a term, from ``book/CODE/terms.csv``: its name by code of language, others as CODE_accepted."""
+        """A row a term, from ``book/CODE/terms.csv``: the word by CODE, others by CODE_accepted."""
         paths = ((code, f"book/{code}/terms.csv") for code in self.languages)
         return merged_terms(self.source, tuple((code, path, self.text(path)) for code, path in paths))
 
@@ -180,12 +180,22 @@ class Course:
 
     @property
     def setup_code(self) -> str:
-        """The cell that installs the package where it is missing, from the repository's address if set."""
+        """The cell that installs the package where it is missing.
+
+        From the wheel beside the notebook, else from the repository's address or the clone that the notebook
+        lies in.
+        """
         if not self.package:
             return ""
         name, url = self.package, self.repository.get("url")
-        what = f'"{name.replace("_", "-")} @ git+{url}"' if url else "../.."
-        return f"try:\n    import {name}\nexcept ModuleNotFoundError:\n    %pip install --quiet {what}"
+        other = f"{name.replace('_', '-')} @ git+{url}" if url else "../.."
+        return f"""try:
+    import {name}
+except ModuleNotFoundError:
+    from pathlib import Path
+
+    found = next(Path().glob("{name}-*.whl"), "{other}")
+    %pip install --quiet "{{found}}\""""
 
     # --- notebooks --------------------------------------------------------------------------------
 

@@ -1,13 +1,12 @@
 """What the five grammars share: words with labels, meanings, lexicon and patterns."""
 
 import csv
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import tomllib
 
 FOLDER = Path(__file__).parent
 Entry = dict[str, str]

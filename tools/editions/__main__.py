@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tools.course import ROOT, Course, CourseError
 
-from . import check, exchange, formatting, languages, lock, sync
+from . import check, exchange, formatting, history, languages, lock, refactor, sync
 
 
 def run_sync(course: Course, args: argparse.Namespace) -> int:
@@ -36,16 +36,43 @@ def run_check(course: Course, args: argparse.Namespace) -> int:
 
 
 def run_stamp(course: Course, args: argparse.Namespace) -> int:
-    if bool(args.cells) == args.all:
-        raise CourseError("name the cells that were read, or say --all")
+    first, *others = args.what
+    if args.trivial:
+        if args.all or not others:
+            raise CourseError("say: stamp --trivial STEM CELL …")
+        with course.alone():
+            print("\n".join(history.stamp_trivial(course, first, others)))
+        return 0
+    if not others or bool(others[1:]) == args.all:
+        raise CourseError("say: stamp LANG STEM CELL …, or stamp LANG STEM --all")
+    known(course, first)
+    stem, ids = others[0], others[1:]
     with course.alone():
-        stamped = lock.stamp(course, args.language, args.stem, args.cells or None)
+        stale = [key for key in lock.page_state(first, stem, course).stale if args.all or key in ids]
+        changes = [(key, history.difference(course, first, stem, key)) for key in stale]
+        stamped = lock.stamp(course, first, stem, ids or None)
+    for key, change in changes:
+        print(f"{course.source} {stem}#{key}: {change}")
     print(f"stamped {len(stamped)}: {' '.join(stamped)}" if stamped else "nothing to stamp")
     return 0
 
 
 def run_diff(course: Course, args: argparse.Namespace) -> int:
-    print(exchange.difference(course, args.language, args.stem, args.cell))
+    print(history.difference(course, args.language, args.stem, args.cell))
+    return 0
+
+
+def run_move(course: Course, args: argparse.Namespace) -> int:
+    with course.alone():
+        changed = refactor.move(course, args.stem, args.cells, args.to_stem, args.after)
+    print("\n".join(f"wrote {name}" for name in changed) + "\nnow: sync")
+    return 0
+
+
+def run_rename(course: Course, args: argparse.Namespace) -> int:
+    with course.alone():
+        changed = refactor.rename(course, args.stem, args.old, args.new)
+    print("\n".join(f"wrote {name}" for name in changed) + "\nnow: sync")
     return 0
 
 
@@ -61,8 +88,7 @@ def run_add(course: Course, args: argparse.Namespace) -> int:
 
 def run_export(course: Course, args: argparse.Namespace) -> int:
     path = args.file or exchange.default_path(course, args.language, args.stem)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(exchange.export(course, args.language, args.stem, args.todo), encoding="utf-8")
+    exchange.write_export(course, args.language, args.stem, path, args.todo, args.force)
     print(f"write the translation in {path}, then: import {args.language} {args.stem}")
     return 0
 
@@ -71,8 +97,15 @@ def run_import(course: Course, args: argparse.Namespace) -> int:
     path = args.file or exchange.default_path(course, args.language, args.stem)
     with course.alone():
         changed = exchange.take_in(course, args.language, args.stem, path, args.stamp)
+    for warning in exchange.term_warnings(course, args.language, args.stem, changed):
+        print(warning)
     print(f"{len(changed)} cells changed: {' '.join(changed)}" if changed else "no cell changed")
     return 0
+
+
+def known(course: Course, language: str) -> None:
+    if language not in course.languages:
+        raise CourseError(f"there is no language {language!r}: {', '.join(course.languages)}")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -100,14 +133,22 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("language", nargs="?", metavar="LANG")
     sub.add_argument("stem", nargs="?", metavar="STEM")
     sub.add_argument("--release", action="store_true", help="a stale cell is an error")
-    sub = command(
-        "stamp", run_stamp, "State that cells were read against today's English.", "LANGUAGE", "STEM"
-    )
-    sub.add_argument("cells", nargs="*", metavar="CELL")
+    sub = command("stamp", run_stamp, "State that cells were read against today's English.")
+    sub.add_argument("what", nargs="+", metavar="LANGUAGE STEM CELL", help="with --trivial: STEM CELL …")
     sub.add_argument("--all", action="store_true", help="every cell that is translated")
+    sub.add_argument(
+        "--trivial",
+        action="store_true",
+        help="the last edit of these English cells changed no meaning: their translations stay fresh",
+    )
     command(
         "diff", run_diff, "What changed in English since a cell was translated.", "LANGUAGE", "STEM", "CELL"
     )
+    sub = command("move", run_move, "Move cells to another page, in every language.", "STEM")
+    sub.add_argument("cells", nargs="+", metavar="CELL")
+    sub.add_argument("to_stem", metavar="TO_STEM")
+    sub.add_argument("--after", metavar="CELL", help="the cell of TO_STEM to stand behind; else its end")
+    command("rename", run_rename, "Rename a variable of a page, in every language.", "STEM", "OLD", "NEW")
     sub = command("add", run_add, "Add a language.", "CODE", "NAME")
     sub.add_argument("--html", help="lang attribute, if not CODE")
     sub.add_argument("--sphinx", help="Sphinx's code, if not CODE")
@@ -116,6 +157,7 @@ def parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("file", nargs="?", type=Path, metavar="FILE")
     sub.add_argument("--todo", action="store_true", help="only cells that are not fresh")
+    sub.add_argument("--force", action="store_true", help="overwrite a file with work that was not imported")
     sub = command("import", run_import, "Take the translation out of such a file.", "LANGUAGE", "STEM")
     sub.add_argument("file", nargs="?", type=Path, metavar="FILE")
     sub.add_argument(
@@ -128,8 +170,8 @@ def main(arguments: list[str] | None = None) -> int:
     args = parser().parse_args(arguments)
     course = Course(args.root)
     try:
-        if getattr(args, "language", None) and args.language not in course.languages:
-            raise CourseError(f"there is no language {args.language!r}: {', '.join(course.languages)}")
+        if getattr(args, "language", None):
+            known(course, args.language)
         return int(args.run(course, args))
     except CourseError as error:
         print(f"error: {error}", file=sys.stderr)

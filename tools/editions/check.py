@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import chain
+from typing import Any
 
 from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells
 
-from . import form, formatting, generated, glossary, numbers, package
+from . import form, formatting, generated, glossary, numbers, package, pairs, typography
 from .lint import differences, lint
 from .lock import NOTHING, Entry, Lock, cell_state, digest, is_made, read_lock
 from .markup import skeleton
@@ -36,12 +38,30 @@ class Finding:
         return f"{'error' if self.is_error(release) else 'warning'}: {self.where}: {self.what}"
 
 
+class Snapshot(Course):
+    """The course while it is looked at: each file is read once, and no notebook is changed."""
+
+    @cached_property
+    def once(self) -> dict[str, Callable[..., Any]]:
+        return {name: cache(getattr(super(Snapshot, self), name)) for name in ("read", "text", "stems")}
+
+    def read(self, language: str, stem: str) -> NotebookNode:
+        return self.once["read"](language, stem)
+
+    def text(self, path: str) -> str:
+        return str(self.once["text"](path))
+
+    def stems(self, language: str | None = None) -> list[str]:
+        return list(self.once["stems"](language))
+
+
 def error(where: str, what: str) -> Finding:
     return Finding("error", where, what)
 
 
 def check(course: Course, language: str | None = None, stem: str | None = None) -> list[Finding]:
     """All findings, or those of one language or one of its notebooks."""
+    course = Snapshot(course.root)
     found: list[Finding] = []
     if not language and not stem:
         with suppress(CourseError):  # the notebook that cannot be read is named below
@@ -59,6 +79,8 @@ def check(course: Course, language: str | None = None, stem: str | None = None) 
                 found.append(error(*str(broken).split(": ", 1)))
         if code != course.source and not stem:
             found += check_lock(course, code)
+        if code == "tr":
+            found += check_letters(course, code, stem)
     return list(dict.fromkeys(found))
 
 
@@ -80,6 +102,8 @@ def check_source(course: Course, stem: str, all_points: bool = False) -> Iterato
     for key, name in package.unknown_names(notebook):
         yield error(f"{where}#{key}", f"uses {name}, which no cell before it imports")
     for key, cell in cells(notebook).items():
+        if is_made(key):
+            continue
         for what in chain(
             broken_links(course, stem, cell.source), lint(course, course.source, cell.source, cell.source)
         ):
@@ -125,10 +149,33 @@ def check_page(course: Course, language: str, stem: str) -> Iterator[Finding]:
     source, target = course.read(course.source, stem), course.read(language, stem)
     lock = read_lock(course, language)
     yield from check_frame(where, source, target)
-    texts = cells(target)
+    texts, fresh = cells(target), {}
     for key, cell in cells(source).items():
         if key in texts:
-            yield from check_cell(course, language, f"{where}#{key}", lock.get((stem, key)), cell, texts[key])
+            entry = lock.get((stem, key))
+            yield from check_cell(course, language, f"{where}#{key}", entry, cell, texts[key])
+            if entry and cell_state(entry, cell.source, texts[key].source) == "fresh":
+                fresh[key] = cell.source, texts[key].source
+    yield from check_pairs(course, language, stem, fresh)
+
+
+def check_pairs(
+    course: Course, language: str, stem: str, fresh: dict[str, tuple[str, str]]
+) -> Iterator[Finding]:
+    """Does each text belong to its English cell? Only cells that somebody read against today's English."""
+    meant = course.text(pairs.REORDERED).splitlines()
+    for key, (english, text) in fresh.items():
+        where, line = f"{language} {stem}#{key}", f"{language}\t{stem}\t{key}"
+        for what in pairs.shortened(language, english, text):
+            yield Finding("warning", where, what)
+        other = list(pairs.reordered(english, text))
+        if other and line not in meant:
+            what = f"{other[0]}: if that is meant, add a line to {pairs.REORDERED}, else exchange them"
+            yield Finding("warning", where, what)
+        if line in meant and not other:
+            yield Finding("warning", where, f"is in {pairs.REORDERED}, but in order: delete its line")
+    for key, what in pairs.swapped(course, language, fresh):
+        yield error(f"{language} {stem}#{key}", what)
 
 
 def check_frame(where: str, source: NotebookNode, target: NotebookNode) -> Iterator[Finding]:
@@ -187,6 +234,20 @@ def check_cell(
                 yield Finding("warning", where, what)
     for what in lint(course, language, english.source, cell.source):
         yield error(where, what)
+
+
+def check_letters(course: Course, language: str, stem: str | None) -> Iterator[Finding]:
+    """Turkish words without their dots and tails, told by the book's own words."""
+    with suppress(CourseError):  # the notebook that cannot be read is named elsewhere
+        texts = {
+            f"{language} {page}#{key}": cell.source
+            for page in course.stems(language)
+            for key, cell in cells(course.read(language, page)).items()
+            if not is_made(key)
+        }
+        for where, what in typography.plain_letters(texts):
+            if stem in (None, where.split()[1].partition("#")[0]):
+                yield Finding("warning", where, what)
 
 
 def check_lock(course: Course, language: str) -> Iterator[Finding]:

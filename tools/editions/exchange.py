@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools.course import Course, CourseError, cells
 
+from .glossary import allowed_words, missing_terms, terms_in
 from .lint import differences, lint
-from .lock import Entry, cell_state, digest, read_lock, write_lock
+from .lock import Entry, cell_state, digest, is_made, read_lock, write_lock
 from .sync import tidy
 
 HEADER = """\
 <!-- {stem}, {name}. For each cell: the English, then after "%%% {code}" the translation.
-     Leave the lines that begin with %%% as they are; an empty translation stays as it was.
+     Leave the English and the lines that begin with %%% as they are; an empty translation stays as it was.
      Formulas, `code` and link targets are the same in every language. -->
 """
 
@@ -30,19 +29,66 @@ SOURCE_HEADER = """\
 <!-- {stem}. "%%% text ID" and "%%% code ID tag,tag" begin a cell; cells may be added, moved and removed.
      An id is words of a-z and 0-9 with hyphens, and is kept for ever. -->
 """
+END = "%%% end "
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A cell as it comes back: its id, the digest of the English that stood beside it, the translation."""
+    """A cell as it comes back: its id, the English beside it, the translation or nothing."""
 
     key: str
+    digest: str
     english: str
     text: str
 
 
+@dataclass(frozen=True)
+class SourceCell:
+    """A cell of the English file."""
+
+    kind: str
+    key: str
+    tags: tuple[str, ...]
+    text: str
+
+
+def write_export(course: Course, language: str, stem: str, path: Path, todo: bool, force: bool) -> None:
+    """Write the file, unless one lies there with work that was not imported."""
+    text = export(course, language, stem, todo)
+    if not force and path.exists() and holds_work(course, language, stem, path):
+        raise CourseError(
+            f"{language} {stem}: {path} holds work that was not imported. Import it, export into another"
+            " FILE, or say --force to overwrite it. Nothing was written."
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{text}\n{END}{digest(text)}\n", encoding="utf-8")
+
+
+def holds_work(course: Course, language: str, stem: str, path: Path) -> bool:
+    """Whether the file says what its notebook does not, and is not as export wrote it."""
+    file = read_text(path)
+    body, _, stated = file.rpartition(f"\n{END}")
+    if digest(body) == stated.strip():
+        return False
+    try:
+        if language == course.source:
+            return source_cells(file, str(path)) != exported_cells(course.read(language, stem))
+        texts = cells(course.read(language, stem))
+        found = passages(language, file, str(path))
+        return any(p.text and (p.key not in texts or p.text != texts[p.key].source.strip()) for p in found)
+    except CourseError:
+        return True
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(f"{path}: cannot be read: {error}") from None
+
+
 def default_path(course: Course, language: str, stem: str) -> Path:
-    return course.root / "_build/translations" / language / f"{stem}.md"
+    return course.root / "translations" / language / f"{stem}.md"
 
 
 def export(course: Course, language: str, stem: str, todo: bool = False) -> str:
@@ -56,157 +102,158 @@ def export(course: Course, language: str, stem: str, todo: bool = False) -> str:
         key = cell["id"]
         if cell.cell_type == "code":
             parts.append(f"%%% code {key}\n```python\n{cell.source}\n```\n")
-        elif key in texts:
+        elif key in texts and not is_made(key):
             text = texts[key].source
             state = cell_state(lock.get((stem, key), Entry()), cell.source, text)
             if state == "fresh" and todo:
                 continue
             shown = "" if state == "untranslated" else f"{text}\n"
             parts.append(
-                f"%%% cell {key} {digest(cell.source)} {state}\n{cell.source}\n%%% {language}\n{shown}"
+                f"%%% cell {key} {digest(cell.source)} {state}\n{cell.source}\n"
+                f"{term_line(course, language, cell.source)}%%% {language}\n{shown}"
             )
     return "\n".join(parts)
 
 
-def passages(language: str, text: str, where: str) -> Iterator[Passage]:
-    """The translations of a file; lines that nobody could have meant are errors."""
+def term_line(course: Course, language: str, english: str) -> str:
+    """The glossary's words for the terms of a cell."""
+    used = terms_in(course, course.source, english)
+    rows = ((row[course.source], allowed_words(row, language)) for row in course.terms)
+    found = [f"{term}: {' | '.join(words)}" for term, words in rows if term in used and words]
+    return f"%%% terms {'; '.join(found)}\n" if found else ""
+
+
+def passages(language: str, text: str, where: str) -> list[Passage]:
+    """The cells of a translator's file; a line that is lost or not of export is an error."""
+
+    def fault(what: str) -> CourseError:
+        return CourseError(f"{where}: {what}. Mend the file, or export into another; nothing was changed")
+
+    found: list[Passage] = []
+    cell: tuple[str, str, str] | None = None
     blocks = re.split(r"^%%% (.*)$", text, flags=re.MULTILINE)
-    cell: tuple[str, str] | None = None
-    for header, body in zip(blocks[1::2], blocks[2::2], strict=True):
-        if match := re.fullmatch(r"cell ([\w-]+) ([0-9a-f]{12}) \w+\s*", header):
-            cell = match[1], match[2]
-        elif header.strip() == language and cell:
-            if body.strip():
-                yield Passage(*cell, body.strip())
+    headers = [header.strip() for header in blocks[1::2]]
+    if not headers or not headers[-1].startswith("end "):
+        raise fault(f"its last line, '{END}…', is missing")
+    for header, body in zip(headers, blocks[2::2], strict=True):
+        if header == language and cell:
+            found.append(Passage(*cell, body.strip()))
             cell = None
-        elif not re.fullmatch(r"code [\w-]+\s*", header):
-            raise CourseError(
-                f"{where}: the line '%%% {header}' is not as export wrote it; nothing was changed"
-            )
+        elif cell and not header.startswith("terms "):
+            raise fault(f"cell {cell[0]} has lost its line '%%% {language}'")
+        elif match := re.fullmatch(r"cell ([\w-]+) ([0-9a-f]{12}) \w+", header):
+            cell = match[1], match[2], body.strip("\n")
+        elif not re.fullmatch(r"code [\w-]+|end [0-9a-f]{12}", header) and not cell:
+            after = f" (after cell {found[-1].key})" if found else ""
+            raise fault(f"the line '%%% {header}'{after} is not as export wrote it")
+    return found
 
 
 def take_in(course: Course, language: str, stem: str, path: Path, stamp: bool = False) -> list[str]:
     """Write the file's translations into the notebook: all, or none where one has a fault."""
-    try:
-        file = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CourseError(f"{path}: cannot be read: {error}") from None
+    file = read_text(path)
     if language == course.source:
         return take_in_source(course, stem, file, str(path))
-    found = list(passages(language, file, str(path)))
+    found = passages(language, file, str(path))
     english, notebook = cells(course.read(course.source, stem)), course.read(language, stem)
     texts, lock = cells(notebook), read_lock(course, language)
-    changed = [p for p in found if p.key not in texts or p.text != texts[p.key].source.strip()]
+    changed = [p for p in found if p.text and (p.key not in texts or p.text != texts[p.key].source.strip())]
     faults = [
-        f"  {p.key}: {fault}" for p in changed for fault in passage_faults(course, language, english, p)
+        f"  {language} {stem}#{passage.key}: {fault}"
+        for passage in found
+        for fault in passage_faults(course, language, english, passage, passage in changed)
     ]
-    faults += [f"  {key}: stands twice" for key in duplicates(found)]
+    keys = Counter(passage.key for passage in found)
+    faults += [f"  {language} {stem}#{key}: stands twice" for key, number in keys.items() if number > 1]
     if faults:
         raise CourseError(f"{path}: nothing was changed, because of\n" + "\n".join(faults))
     for passage in changed:
         texts[passage.key].source = passage.text
         if stamp:
-            lock[stem, passage.key] = Entry(passage.english, digest(passage.text))
+            lock[stem, passage.key] = Entry(passage.digest, digest(passage.text))
     course.write(language, stem, notebook)
     write_lock(course, language, lock)
     return [passage.key for passage in changed]
 
 
-def duplicates(found: list[Passage]) -> set[str]:
-    keys = [passage.key for passage in found]
-    return {key for key in keys if keys.count(key) > 1}
-
-
 def passage_faults(
-    course: Course, language: str, english: dict[str, NotebookNode], passage: Passage
+    course: Course, language: str, english: dict[str, NotebookNode], passage: Passage, changed: bool
 ) -> Iterator[str]:
     cell = english.get(passage.key)
     if cell is None:
         yield "English has no such cell"
         return
-    source = cell.source
-    yield from lint(course, language, source, passage.text)
-    if passage.english == digest(source):
-        yield from differences(source, passage.text)
+    of_today = passage.digest == digest(cell.source)
+    intact = passage.english.split() == cell.source.split() if of_today else None
+    if not (digest(passage.english) == passage.digest if intact is None else intact):
+        yield f"its English was edited in the file; a translation stands beneath '%%% {language}'"
+    if changed:
+        yield from lint(course, language, cell.source, passage.text)
+        if of_today:
+            yield from differences(cell.source, passage.text)
+
+
+def term_warnings(course: Course, language: str, stem: str, keys: list[str]) -> Iterator[str]:
+    """What the glossary says of cells that were taken in."""
+    if language == course.source:
+        return
+    english, texts = cells(course.read(course.source, stem)), cells(course.read(language, stem))
+    for key in keys:
+        for what in missing_terms(course, language, english[key].source, texts[key].source):
+            yield f"warning: {language} {stem}#{key}: {what}"
 
 
 def export_source(course: Course, stem: str) -> str:
     """The English notebook as text, from which ``take_in_source`` makes it again."""
     parts = [SOURCE_HEADER.format(stem=stem)]
-    for cell in course.read(course.source, stem).cells:
-        kind = "code" if cell.cell_type == "code" else "text"
-        header = f"%%% {kind} {cell['id']} {','.join(cell.metadata.get('tags', []))}".rstrip()
-        parts.append(f"{header}\n{cell.source}\n")
+    for cell in exported_cells(course.read(course.source, stem)):
+        header = f"%%% {cell.kind} {cell.key} {','.join(cell.tags)}".rstrip()
+        parts.append(f"{header}\n{cell.text}\n")
     return "\n".join(parts)
+
+
+def exported_cells(notebook: NotebookNode) -> list[SourceCell]:
+    return [
+        SourceCell(
+            "code" if cell.cell_type == "code" else "text",
+            cell["id"],
+            tuple(cell.metadata.get("tags", [])),
+            cell.source.strip("\n"),
+        )
+        for cell in notebook.cells
+    ]
+
+
+def source_cells(file: str, where: str) -> list[SourceCell]:
+    """The cells of an English file, which may be an author's own."""
+    blocks = re.split(r"^%%% (.*)$", file, flags=re.MULTILINE)
+    found: list[SourceCell] = []
+    for header, body in zip(blocks[1::2], blocks[2::2], strict=True):
+        if re.fullmatch(r"end [0-9a-f]{12}\s*", header):
+            continue
+        row = re.fullmatch(r"(text|code) ([a-z][\w-]*) ?(\S*)\s*", header)
+        if not row or row[2] in [cell.key for cell in found]:
+            raise CourseError(
+                f"{where}: the line '%%% {header}' is not '%%% text ID' or '%%% code ID' of a new id"
+            )
+        found.append(SourceCell(row[1], row[2], tuple(row[3].split(",") if row[3] else ()), body.strip("\n")))
+    return found
 
 
 def take_in_source(course: Course, stem: str, file: str, where: str) -> list[str]:
     """Make the English notebook of a file, new or changed. Cells that are as before keep their outputs."""
     exists = stem in course.stems()
     before = {cell["id"]: cell for cell in course.read(course.source, stem).cells} if exists else {}
-    blocks = re.split(r"^%%% (.*)$", file, flags=re.MULTILINE)
     made, changed = [], []
-    for header, body in zip(blocks[1::2], blocks[2::2], strict=True):
-        row = re.fullmatch(r"(text|code) ([a-z][\w-]*) ?(\S*)\s*", header)
-        if not row or row[2] in [cell["id"] for cell in made]:
-            raise CourseError(
-                f"{where}: the line '%%% {header}' is not '%%% text ID' or '%%% code ID' of a new id"
-            )
-        kind, key, tags = row.groups()
-        cell = new_code_cell(body.strip("\n")) if kind == "code" else new_markdown_cell(body.strip("\n"))
-        old = before.get(key)
+    for row in source_cells(file, where):
+        cell = new_code_cell(row.text) if row.kind == "code" else new_markdown_cell(row.text)
+        old = before.get(row.key)
         if old and (old.cell_type, old.source.strip("\n")) == (cell.cell_type, cell.source):
             cell = old
         else:
-            changed.append(key)
-        cell["id"], cell.metadata["tags"] = key, tags.split(",") if tags else []
+            changed.append(row.key)
+        cell["id"], cell.metadata["tags"] = row.key, list(row.tags)
         made.append(cell)
     notebook = new_notebook(cells=made, metadata=course.read(course.source, stem).metadata if exists else {})
     course.write(course.source, stem, tidy(notebook, course, stem))
     return changed + [f"{key} (removed)" for key in before if key not in {cell["id"] for cell in made}]
-
-
-def difference(course: Course, language: str, stem: str, key: str) -> str:
-    """The English of the cell then and now, word by word: [-gone-] {+new+}."""
-    english, texts = cells(course.read(course.source, stem)), cells(course.read(language, stem))
-    if key not in english or key not in texts:
-        raise CourseError(f"{language} {stem}: no such Markdown cell: {key}")
-    entry, now = read_lock(course, language).get((stem, key), Entry()), english[key].source
-    if cell_state(entry, now, texts[key].source) == "untranslated":
-        return f"not translated yet; the English:\n\n{now}"
-    if entry.english == digest(now):
-        return "English has not changed since this cell was translated."
-    then = english_of(course, stem, key, entry.english)
-    if then is None:
-        return f"The English it was translated from is not in this clone's history. Today's:\n\n{now}"
-    return mark_changes(then, now)
-
-
-def english_of(course: Course, stem: str, key: str, wanted: str) -> str | None:
-    """The text of the English cell that has this digest, from git's history."""
-
-    def git(*arguments: str) -> str:
-        return subprocess.run(
-            ["git", "-C", str(course.root), *arguments], capture_output=True, text=True, check=False
-        ).stdout
-
-    path = course.path(course.source, stem).relative_to(course.root).as_posix()
-    for commit in git("log", "--format=%H", "--", path).split():
-        try:
-            text: str = cells(nbformat.reads(git("show", f"{commit}:./{path}"), 4))[key].source
-        except (KeyError, ValueError, nbformat.reader.NotJSONError):
-            continue
-        if digest(text) == wanted:
-            return text
-    return None
-
-
-def mark_changes(then: str, now: str) -> str:
-    old, new = (re.findall(r"\s+|[^\s]+", text) for text in (then, now))
-    shown = []
-    for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        gone, come = "".join(old[a:b]), "".join(new[c:d])
-        shown.append(
-            come if kind == "equal" else (f"[-{gone}-]" if gone else "") + (f"{{+{come}+}}" if come else "")
-        )
-    return "".join(shown)

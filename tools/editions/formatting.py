@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from ruff import find_ruff_bin
 
 from tools.course import Course, CourseError, cells, parsed_notebook
 
@@ -44,7 +44,7 @@ def unformatted(course: Course, stem: str, notebook: NotebookNode) -> dict[str, 
 @cache
 def by_ruff(text: str, path: Path) -> str:
     """A notebook's text as ruff lays it out; ids and metadata are taken from the notebook itself."""
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(path), "-"]
+    command = [find_ruff_bin(), "format", "--stdin-filename", str(path), "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CourseError(f"{path.parent.name} {path.stem}: ruff cannot read its code: {done.stderr.strip()}")

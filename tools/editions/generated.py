@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
-from pybtex.database import Entry, Person, parse_string
+from pybtex.database import BibliographyData, Entry, Person, parse_string
 from pybtex.richtext import Text
 
 from tools.course import Course, write_atomically
@@ -57,16 +58,26 @@ def chapters(course: Course) -> str:
     return "\n".join(lines)
 
 
+@cache
+def from_latex(text: str) -> str:
+    return str(Text.from_latex(text))
+
+
+@cache
+def bibliography(text: str) -> BibliographyData:
+    return parse_string(text, "bibtex")
+
+
 def references(course: Course, word: dict[str, str]) -> str:
     """The list of what the chapters cite, from ``references.bib``."""
-    entries = parse_string(course.text("book/references.bib"), "bibtex").entries
+    entries = bibliography(course.text("book/references.bib")).entries
     return "\n".join(reference(key, entry, word) for key, entry in sorted(entries.items()))
 
 
 def name(person: Person) -> str:
     """A person's name as people say it."""
     parts = (*person.first_names, *person.middle_names, *person.prelast_names, *person.last_names)
-    return " ".join(str(Text.from_latex(part)) for part in parts)
+    return " ".join(map(from_latex, parts))
 
 
 def authors(entry: Entry, word: dict[str, str]) -> str:
@@ -80,7 +91,7 @@ def authors(entry: Entry, word: dict[str, str]) -> str:
 
 def reference(key: str, entry: Entry, word: dict[str, str]) -> str:
     """One entry in portable Markdown, with an anchor that GitHub keeps too."""
-    fields = {field: str(Text.from_latex(value)) for field, value in entry.fields.items()}
+    fields = {field: from_latex(value) for field, value in entry.fields.items()}
     title = fields["title"]
     place = fields.get("booktitle") or fields.get("journal") or fields.get("publisher") or ""
     if "volume" in fields:

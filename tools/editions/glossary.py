@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from tools.course import Course
 
@@ -20,7 +21,12 @@ def table(course: Course) -> str:
 
 def english_names(course: Course) -> re.Pattern[str]:
     """The English terms, longest first: a translation may give them in brackets."""
-    names = sorted((english_pattern(row[course.source]) for row in course.terms), key=len, reverse=True)
+    return any_name(tuple(row[course.source] for row in course.terms))
+
+
+@cache
+def any_name(terms: tuple[str, ...]) -> re.Pattern[str]:
+    names = sorted(map(english_pattern, terms), key=len, reverse=True)
     return re.compile("|".join(names) or "(?!)", re.IGNORECASE)
 
 
@@ -32,17 +38,37 @@ def words(course: Course, language: str) -> set[str]:
 
 def missing_terms(course: Course, language: str, english: str, text: str) -> Iterator[str]:
     """Terms of the English cell whose agreed word, and every accepted one, the translation lacks."""
-    prose, words = plain(english).lower(), fold(plain(text))
-    for row in sorted(course.terms, key=lambda row: -len(row[course.source])):
-        pattern = english_pattern(row[course.source])
-        if not re.search(pattern, prose):
-            continue
-        # "attention" inside "multi-head attention" is not a term of its own
-        prose = re.sub(pattern, " … ", prose)
-        term = row[course.source]
-        allowed = allowed_words(row, language)
-        if allowed and not any(re.search(inflected(word, language), words) for word in allowed):
+    wanted, words = terms_in(course, course.source, english), fold(plain(text))
+    for row in course.terms:
+        term, allowed = row[course.source], allowed_words(row, language)
+        if term in wanted and allowed and not any_of(language, tuple(allowed)).search(words):
             yield f"{term!r} is {' or '.join(map(repr, allowed))} in the glossary, the cell has none"
+
+
+def terms_in(course: Course, language: str, text: str) -> frozenset[str]:
+    """The terms that a text uses, by their English names."""
+    names = tuple(row[course.source] for row in course.terms)
+    if language == course.source:
+        return english_terms(names, plain(text).lower())
+    words, rows = fold(plain(text)), ((row, tuple(allowed_words(row, language))) for row in course.terms)
+    found = (row for row, allowed in rows if allowed and any_of(language, allowed).search(words))
+    return frozenset(row[course.source] for row in found)
+
+
+@cache
+def english_terms(names: tuple[str, ...], prose: str) -> frozenset[str]:
+    """Longer terms first: "attention" inside "multi-head attention" is not a term of its own."""
+    found = set()
+    for term in sorted(names, key=len, reverse=True):
+        if term[:-1].lower() in prose:
+            prose, times = re.subn(english_pattern(term), " … ", prose)
+            found |= {term} if times else set()
+    return frozenset(found)
+
+
+@cache
+def any_of(language: str, allowed: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(inflected(word, language) for word in allowed))
 
 
 def allowed_words(row: dict[str, str], language: str) -> list[str]:

@@ -8,17 +8,19 @@ from collections.abc import Iterator
 
 from tools.course import Course
 
-from . import glossary
+from . import glossary, pairs, typography
 from .markup import headings, plain, skeleton, stray_marks
 
 
 def differences(english: str, text: str) -> Iterator[str]:
-    """Formulas, code, images, link targets, headings and HTML tags that only one of the two has."""
+    """Formulas, code, links, headings, list items and the like that only one of the two has, or elsewhere."""
     ours, theirs = skeleton(text), skeleton(english)
     for kind, what in (theirs - ours).elements():
-        yield f"{kind} {what!r} of English is missing"
+        yield f"{kind} {what!r} of English is missing".replace(" ''", "")
     for kind, what in (ours - theirs).elements():
-        yield f"{kind} {what!r} is not in English"
+        yield f"{kind} {what!r} is not in English".replace(" ''", "")
+    if ours == theirs:
+        yield from pairs.exchanged(english, text)
 
 
 def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
@@ -35,12 +37,13 @@ def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
     if language.html.startswith("zh-Hant") and (found := sorted(set(filter(is_simplified, plain(text))))):
         yield f"has Simplified characters: {''.join(found)}"
     for wrong, right in language.avoid.items():
-        start = r"\b" if wrong < "\u2e80" else ""  # Chinese has no spaces that would show where a word begins
-        if re.search(start + wrong, plain(text).lower()):
-            yield f"says {wrong!r}, which is wrong here: {right!r}"
-    if code != course.source:
-        named = glossary.english_names(course)
-        yield from english_left_in(english, named.sub(" … ", text), glossary.words(course, code))
+        start = r"\b" if max(wrong) < "\u2e80" else ""  # Chinese shows nowhere where a word begins
+        if said := re.search(start + wrong, plain(text).lower()):
+            yield f"says {said[0]!r}, which is wrong here: {right!r}"
+    yield from typography.faults(code, text)
+    if code != course.source and any(english_left_in(english, text, set())):
+        named, shared = glossary.english_names(course), glossary.words(course, code)  # these may stay
+        yield from english_left_in(english, named.sub(" … ", text), shared)
 
 
 def is_simplified(character: str) -> bool:

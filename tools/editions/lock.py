@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import cache
 from typing import NamedTuple
 
 from tools.course import Course, CourseError, cells, write_atomically
@@ -60,9 +61,13 @@ def cell_state(entry: Entry, english: str, text: str) -> str:
 
 
 def read_lock(course: Course, language: str) -> Lock:
-    path = course.root / "book" / language / "translation.lock"
+    return dict(parsed_lock(language, course.text(f"book/{language}/translation.lock")))
+
+
+@cache
+def parsed_lock(language: str, text: str) -> Lock:
     lock: Lock = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else (), 1):
+    for number, line in enumerate(text.splitlines(), 1):
         if not line:
             continue
         row = re.fullmatch(r"([\w-]+) ([\w-]+) (-|[0-9a-f]{12}) (-|[0-9a-f]{12})", line)

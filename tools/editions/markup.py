@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
@@ -24,6 +25,27 @@ KINDS = {
 }
 
 
+SIGN = "\N{OBJECT REPLACEMENT CHARACTER}"  # where a reader sees code or a formula
+
+
+FULL_STOPS = tuple("。，、：；？！）」〉")  # full-width signs that end a run of words
+
+
+@cache
+def parsed(text: str) -> list[Token]:
+    """The tokens of a cell, found once; not to be changed."""
+    return PARSER.parse(text)
+
+
+FRAMES = {
+    "heading_open": "heading",
+    "paragraph_open": "paragraph",
+    "list_item_open": "list item",
+    "tr_open": "row of a table",
+    "strong_open": "passage in bold",
+}
+
+
 @dataclass(frozen=True)
 class Words:
     """A run of prose; ``quoted`` where it stands in emphasis or a link, as titles and names do."""
@@ -33,13 +55,13 @@ class Words:
 
 
 def tokens(text: str) -> Iterator[Token]:
-    for token in PARSER.parse(text):
+    for token in parsed(text):
         yield token
         yield from token.children or ()
 
 
 def skeleton(text: str) -> Counter[tuple[str, str]]:
-    """Formulas, code, images, link targets, heading levels and HTML tags of a cell, with their numbers."""
+    """What a cell is made of besides words, and how often each occurs."""
     parts: list[tuple[str, str]] = []
     for token in tokens(text):
         if token.type in KINDS:
@@ -48,8 +70,8 @@ def skeleton(text: str) -> Counter[tuple[str, str]]:
             parts.append(("link to", str(token.attrs["href"])))
         elif token.type == "image":
             parts.append(("image", str(token.attrs["src"])))
-        elif token.type == "heading_open":
-            parts.append(("heading", token.markup))
+        elif token.type in FRAMES:
+            parts.append((FRAMES[token.type], token.markup))
         elif token.type in ("html_inline", "html_block"):
             parts += [("HTML tag", tag) for tag in re.findall(r"</?\w+", token.content)]
     return Counter(parts)
@@ -57,14 +79,14 @@ def skeleton(text: str) -> Counter[tuple[str, str]]:
 
 def headings(text: str) -> set[str]:
     """The words of each heading."""
-    pairs = pairwise(PARSER.parse(text))
+    pairs = pairwise(parsed(text))
     return {plain(after.content) for token, after in pairs if token.type == "heading_open"}
 
 
 def prose(text: str) -> list[list[Words]]:
     """The words of a cell, one list a block: without code, formulas, link targets and HTML tags."""
     blocks: list[list[Words]] = []
-    for token in PARSER.parse(text):
+    for token in parsed(text):
         if token.type == "html_block":
             blocks.append([Words(re.sub(r"<[^>]*>", " ", token.content))])
         elif token.type == "inline":
@@ -85,11 +107,42 @@ def inline_words(children: list[Token]) -> Iterator[Words]:
             yield Words(" " if token.type != "text_special" else token.content.replace("*", " "))
 
 
+@cache
 def plain(text: str, quoted: bool = True) -> str:
     """All prose of a cell as one string, on demand without titles and names."""
     blocks = ("".join(w.text if quoted or not w.quoted else " … " for w in block) for block in prose(text))
     joined = "\n".join(blocks)
     return joined if quoted else re.sub(r"“[^”]*”|「[^」]*」|\"[^\"]*\"|«[^»]*»", " … ", joined)
+
+
+@cache
+def as_read(text: str, quoted: bool = True) -> str:
+    """The words with the spaces that a reader sees, code and formulas as a sign; on demand without emphasis.
+
+    A space after the end of emphasis is left out after a full-width sign: Markdown needs it there.
+    """
+    blocks = []
+    for token in parsed(text):
+        if token.type == "html_block":
+            blocks.append(re.sub(r"<[^>]*>", "", token.content))
+        elif token.type == "inline":
+            blocks.append("".join(as_read_inline(token.children or [], quoted)))
+    return "\n".join(blocks)
+
+
+def as_read_inline(children: list[Token], quoted: bool) -> Iterator[str]:
+    depth, before = 0, ""
+    for after, token in zip(["", *(child.type for child in children)], children, strict=False):
+        depth += token.nesting if token.type in ("em_open", "em_close", "link_open", "link_close") else 0
+        if token.type in ("text", "text_special"):
+            ended = after in ("strong_close", "em_close") and before[-1:] in FULL_STOPS
+            text = token.content.lstrip(" ") if ended else token.content
+            yield text if quoted or not depth else SIGN
+            before = text
+        elif token.type in KINDS:
+            yield SIGN
+        elif token.type in ("softbreak", "hardbreak"):
+            yield "\n"
 
 
 def stray_marks(text: str) -> list[str]:

@@ -11,12 +11,12 @@ import builtins
 import io
 import re
 import subprocess
-import sys
 import tokenize
 from collections.abc import Iterator
 from functools import cache
 
 from nbformat import NotebookNode
+from ruff import find_ruff_bin
 
 from tools.course import Course, CourseError, cells
 
@@ -42,10 +42,13 @@ def shown(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
     return found
 
 
+parsed = cache(ast.parse)
+
+
 @cache
 def definition(module: str, name: str) -> str | None:
     """The source of a class or function that a module defines."""
-    for node in ast.parse(module).body:
+    for node in parsed(module).body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
             first = min(part.lineno for part in (node, *node.decorator_list))
             return "\n".join(module.splitlines()[first - 1 : node.end_lineno])
@@ -116,7 +119,7 @@ def with_shapes_only(source: str) -> str:
 
 def formatted(source: str) -> str:
     """Formatted by ruff; arguments stand on one line where they fit."""
-    command = [sys.executable, "-m", "ruff", "format", "--isolated", f"--line-length={WIDTH}"]
+    command = [find_ruff_bin(), "format", "--isolated", f"--line-length={WIDTH}"]
     command += ["--config=format.skip-magic-trailing-comma=true", "--stdin-filename=cell.py", "-"]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=True)
     return done.stdout.strip()

@@ -1,0 +1,59 @@
+# ruff: noqa: E501 - tables have one line a row
+"""A text that does not translate its English cell is found, and one that does is left alone."""
+
+from itertools import combinations
+
+import pytest
+
+from tools.course import Course, cells
+from tools.editions import pairs
+from tools.editions.lint import differences
+from tools.editions.markup import plain
+
+COURSE = Course()
+ENGLISH = "Take `a` and $b$.\n\n- First `c`, see [x](#x) and [y](#y).\n- Then **it**.\n\n| `d` | `e` |\n|---|---|\n| 1 | 2 |"
+
+LOST = [
+    ("same", ENGLISH, []),
+    ("an item", ENGLISH.replace("- Then **it**.\n", ""), ["list item", "paragraph", "bold"]),
+    ("a row", ENGLISH.replace("\n| 1 | 2 |", ""), ["row"]),
+    ("a paragraph", ENGLISH.replace("$b$.\n\n-", "$b$.\n\nMore.\n\n-"), ["paragraph"]),
+    ("code in another place", ENGLISH.replace("`a`", "`X`").replace("`c`", "`a`").replace("`X`", "`c`"), ["missing in the paragraph"]),
+    ("cells of a table", ENGLISH.replace("`d` | `e`", "`e` | `d`"), ["missing in the paragraph"]),
+    ("links", ENGLISH.replace("(#x)", "(#z)").replace("(#y)", "(#x)").replace("(#z)", "(#y)"), ["another order"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), [row[1:] for row in LOST], ids=[row[0] for row in LOST])
+def test_what_is_lost_or_exchanged_is_named(text: str, said: list[str]) -> None:
+    found = list(differences(ENGLISH, text))
+    assert bool(found) == bool(said)
+    assert all(any(word in what for what in found) for word in said)
+
+
+def test_another_order_in_a_sentence_is_asked_about() -> None:
+    assert list(pairs.reordered("Take `a` of $b$.", "$b$'nin `a`'sı.")) == ["has b where English has a"]
+    assert list(pairs.reordered(ENGLISH, ENGLISH)) == []
+
+
+def test_a_sentence_too_few_is_found_where_the_rest_is_short() -> None:
+    english = (
+        "A word often needs two things. It asks for a noun. It asks for an adjective that comes before it."
+    )
+    whole = "Bir sözcük sık sık iki şeye gerek duyar. Bir ad ister. Ondan önce gelen bir sıfat da ister."
+    assert list(pairs.shortened("tr", english, whole)) == []
+    assert list(pairs.shortened("tr", english, whole.replace(" Bir ad ister.", "")))
+
+
+@pytest.mark.parametrize("language", COURSE.translations)
+def test_cells_that_changed_places_are_found(language: str) -> None:
+    """Every two of a page that are built alike, and none of the page as it is."""
+    stem = "multi-head-attention"
+    english, texts = cells(COURSE.read("en", stem)), cells(COURSE.read(language, stem))
+    whole = {key: (english[key].source, texts[key].source) for key in english if plain(english[key].source)}
+    assert list(pairs.swapped(COURSE, language, whole)) == []
+    alike = [ab for ab in combinations(whole, 2) if not [*differences(*(whole[key][0] for key in ab))]]
+    assert alike
+    for a, b in alike:
+        planted = {a: (whole[a][0], whole[b][1]), b: (whole[b][0], whole[a][1])}
+        assert list(pairs.swapped(COURSE, language, whole | planted)), (a, b)

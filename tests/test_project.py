@@ -1,0 +1,59 @@
+"""What holds the project together: pinned packages, one version, files for those who look after it."""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+
+import mha_course
+from tools.course import ROOT
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def pins(name: str) -> set[str]:
+    """Every ``name==version`` that begins a line."""
+    return set(re.findall(r"^[\w.-]+==[\w.]+", text(name), re.MULTILINE))
+
+
+def test_the_lock_is_of_the_requirements() -> None:
+    wanted = {pin for pin in pins("requirements.txt") if not pin.startswith("torch==")}
+    assert len(wanted) == len(pins("requirements.txt")) - 1
+    assert wanted <= pins("requirements.lock"), "run make lock"
+
+
+def test_every_locked_package_has_a_hash_and_none_names_where_it_came_from() -> None:
+    entries = re.split(r"\n(?=\w)", text("requirements.lock"))[1:]
+    assert len(entries) > 100
+    assert not [entry for entry in entries if not re.search(r"--hash=sha256:[0-9a-f]{64}", entry)]
+    assert not re.search(r"://|--index|--find-links| @ ", text("requirements.lock"))
+
+
+def test_the_version_stands_everywhere_the_same() -> None:
+    assert yaml.safe_load(text("CITATION.cff"))["version"] == mha_course.__version__
+    headings = re.findall(r"^## \[(.+?)\]", text("CHANGELOG.md"), re.MULTILINE)
+    assert headings[0] == "Unreleased"
+    assert headings[1:2] in ([], [mha_course.__version__])
+
+
+def test_linters_check_for_the_oldest_python_that_is_promised() -> None:
+    settings = tomllib.loads(text("pyproject.toml"))
+    oldest = settings["project"]["requires-python"].removeprefix(">=")
+    assert settings["tool"]["mypy"]["python_version"] == oldest
+    assert settings["tool"]["ruff"]["target-version"] == "py" + oldest.replace(".", "")
+
+
+YAML = [".pre-commit-config.yaml", ".github/dependabot.yml", ".github/workflows/test.yml"]
+
+
+@pytest.mark.parametrize("name", YAML)
+def test_what_the_hooks_and_workflows_run_is_there(name: str) -> None:
+    """Make's targets, modules and files that a workflow or a hook names."""
+    assert yaml.safe_load(text(name))
+    targets = set(re.findall(r"^([a-z][\w-]*):", text("Makefile"), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z][\w-]*)", text(name))) <= targets
+    for module in re.findall(r"-m (tools\.[\w.]+)", text(name)):
+        assert list(ROOT.glob(f"{module.replace('.', '/')}*")), module

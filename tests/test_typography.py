@@ -1,0 +1,68 @@
+
+"""What each language writes in its own way is held, and nothing that is right is called wrong."""
+
+import pytest
+
+from tools.course import Course
+from tools.editions.lint import lint
+from tools.editions.typography import plain_letters
+
+COURSE = Course()
+
+WRONG = [
+    ("en", "the the cell", "a word twice"),
+    ("en", "“curly”", "straight"),
+    ("en", "two  spaces", "two spaces"),
+    ("en", "a\u200bb", "invisible"),
+    ("en", "the word 注意力", "Chinese"),
+    ("en", "the word ağırlık", "Turkish"),
+    ("tr", "bir “dikkat”", "straight"),
+    ("tr", "`queries`in", "apostrophe"),
+    ("tr", "$d$in", "apostrophe"),
+    ("tr", "iki GRUnun", "apostrophe"),
+    ("tr", "70 % doğru", "%70"),
+    ("tr", "40.000 sayı", "40 000"),
+    ("tr", "một đầu", "Vietnamese"),
+    ("tr", "dikkat the same", "English"),
+    ("vi", "hoà tan", "hòa"),
+    ("vi", "thuỷ", "hòa"),
+    ("vi", "70 % token", "70%"),
+    ("vi", "40 000 số", "40.000"),
+    ("vi", "một ağırlık", "Turkish"),
+    ("zh", "查詢,鍵", "half-width"),
+    ("zh", "查詢.鍵", "half-width"),
+    ("zh", "(鍵)", "half-width"),
+    ("zh", '他說"鍵"', "「」"),
+    ("zh", "查詢 ，鍵", "no space beside"),
+    ("zh", "用`code` 的", "a space parts"),
+    ("zh", "有3個", "a space parts"),
+    ("zh", "查詢 鍵", "no space stands"),
+    ("zh", "在里面", "裡"),
+    ("zh", "之后", "後"),
+    ("zh", "調用函式", "呼叫"),
+    ("zh", "標准答案", "準"),
+    ("zh", "một đầu", "Vietnamese"),
+]
+RIGHT = [
+    ("en", "set those that nobody may attend to to 0; it said that that is 20–40 %"),
+    ("tr", "`queries`'in 0,5'i, %70, 40 000, $d$'ye, GRU'nun, NaN, \"böyle\""),
+    ("vi", 'thủy, hòa, quý, khỏe, huỳnh, 70%, 40.000, "như thế"'),
+    ("zh", "查詢（query）與 3 個鍵，`code` 的 .45；干擾、若干、公里、皇后、不准、「引文」"),
+    ("zh", "**先備知識：** 向量。*每一個* $w$ 都是 3,000。"),
+    ("zh", '訊息是 ("view size is not compatible with the tensor")。'),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "said"), WRONG)
+def test_what_the_language_writes_otherwise_is_named(language: str, text: str, said: str) -> None:
+    assert [what for what in lint(COURSE, language, "", text) if said in what]
+
+
+@pytest.mark.parametrize(("language", "text"), RIGHT)
+def test_what_is_right_is_left_alone(language: str, text: str) -> None:
+    assert list(lint(COURSE, language, "", text)) == []
+
+
+def test_a_turkish_word_without_its_letters_is_told_by_the_books_own_words() -> None:
+    texts = {"a": "Burada yazıldı ve sınır, sinir ile sinir.", "b": "Sonra yazildi; $d$'idir ve ıdır."}
+    assert list(plain_letters(texts)) == [("b", "says 'yazildi'; elsewhere the book says 'yazıldı'")]

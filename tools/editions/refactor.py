@@ -1,0 +1,203 @@
+"""Edits that are the same in every language, so that no translation becomes stale by them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+
+from tools.course import CLAIMS, Course, CourseError, cells, write_atomically
+
+from .lock import Entry, Lock, digest, read_lock, write_lock
+from .package import SHOWN
+
+NUMBERS = "book/numbers.tsv"
+LINK = re.compile(r"\]\((?:([\w-]+)\.ipynb)?#([\w-]+)\)")
+INLINE_CODE = re.compile(r"`+[^`]*`+")
+
+
+@dataclass
+class Pages:
+    """Every notebook and lock of the course in memory; nothing is written before ``write``."""
+
+    course: Course
+    notebooks: dict[tuple[str, str], NotebookNode]
+    locks: dict[str, Lock]
+
+    @staticmethod
+    def of(course: Course) -> Pages:
+        notebooks = {
+            (code, stem): course.read(code, stem) for code in course.languages for stem in course.stems()
+        }
+        return Pages(course, notebooks, {code: read_lock(course, code) for code in course.translations})
+
+    def edit(self, change: Callable[[str, str, str], str]) -> None:
+        """Change every passage: ``change(stem, cell, text)``. What was fresh, stale or unread stays so."""
+        source = self.course.source
+        for (code, stem), notebook in self.notebooks.items():
+            if code == source:
+                continue
+            english = cells(self.notebooks[source, stem])
+            for key, cell in cells(notebook).items():
+                entry, now = self.locks[code].get((stem, key), Entry()), change(stem, key, cell.source)
+                read = digest(now) if entry.text == digest(cell.source) else entry.text
+                of = entry.english
+                if key in english and of == digest(english[key].source):
+                    of = digest(change(stem, key, english[key].source))
+                if (stem, key) in self.locks[code]:
+                    self.locks[code][stem, key] = Entry(of, read)
+                cell.source = now
+        for stem in self.course.stems():
+            for key, cell in cells(self.notebooks[source, stem]).items():
+                cell.source = change(stem, key, cell.source)
+
+    def write(self) -> list[str]:
+        """Write what changed, and return its names."""
+        changed = [
+            f"book/{code}/{stem}.ipynb"
+            for (code, stem), notebook in self.notebooks.items()
+            if self.course.write(code, stem, notebook)
+        ]
+        return changed + [
+            f"book/{code}/translation.lock"
+            for code, lock in self.locks.items()
+            if write_lock(self.course, code, lock)
+        ]
+
+
+def move(course: Course, stem: str, keys: Collection[str], to: str, after: str | None = None) -> list[str]:
+    """Move cells to another page, behind ``after`` (none: to its end), with all that belongs to them.
+
+    Translations and their lines of the locks go along, and so do the rows of claims and of excepted
+    numbers. Links to the cells, and links in them, are written anew. Returns the files changed.
+    """
+    pages = Pages.of(course)
+    for page in (stem, to):
+        if page not in course.stems():
+            raise CourseError(f"{course.source} {page}: there is no such notebook")
+    here, there = ([cell["id"] for cell in pages.notebooks[course.source, page].cells] for page in (stem, to))
+    if stem == to:
+        raise CourseError(f"{course.source} {stem}: the cells stand on this page")
+    for key in keys:
+        if key not in here:
+            raise CourseError(f"{course.source} {stem}#{key}: there is no such cell")
+        if key in there:
+            raise CourseError(f"{course.source} {to}#{key}: this page has a cell of that id already")
+    if after is not None and after not in there:
+        raise CourseError(f"{course.source} {to}#{after}: there is no such cell")
+    pages.edit(lambda page, key, text: relinked(page, key, text, stem, keys, to))
+    for code in course.languages:
+        carry_cells(pages, code, stem, keys, to, after)
+    changed = pages.write()
+    order = {
+        (page, cell["id"]): (number, place)
+        for number, page in enumerate(course.stems())
+        for place, cell in enumerate(pages.notebooks[course.source, page].cells)
+    }
+    for name in (CLAIMS, NUMBERS):
+        rows = [line.split("\t") for line in course.text(name).splitlines()]
+        moved = [[to, *row[1:]] if row[0] == stem and row[1] in keys else row for row in rows]
+        moved[1:] = sorted(moved[1:], key=lambda row: order.get((row[0], row[1]), (len(order), 0)))
+        if moved != rows and write_atomically(course.root / name, "\n".join(map("\t".join, moved)) + "\n"):
+            changed.append(name)
+    return changed
+
+
+def relinked(page: str, key: str, text: str, stem: str, keys: Collection[str], to: str) -> str:
+    """A passage whose links lead where they led, once the cells ``keys`` of ``stem`` stand on ``to``."""
+    home = to if page == stem and key in keys else page
+
+    def link(match: re.Match[str]) -> str:
+        led_to = match[1] or page
+        leads_to = to if led_to == stem and match[2] in keys else led_to
+        if (led_to, page) == (leads_to, home):
+            return match[0]
+        return f"](#{match[2]})" if leads_to == home else f"]({leads_to}.ipynb#{match[2]})"
+
+    return LINK.sub(link, text)
+
+
+def carry_cells(
+    pages: Pages, code: str, stem: str, keys: Collection[str], to: str, after: str | None
+) -> None:
+    """Take cells out of one notebook of a language and put them into the other, with the lock's lines."""
+    source, target = pages.notebooks[code, stem], pages.notebooks[code, to]
+    moved = [cell for cell in source.cells if cell["id"] in keys]
+    source.cells = [cell for cell in source.cells if cell["id"] not in keys]
+    ids = [cell["id"] for cell in target.cells]
+    place = ids.index(after) + 1 if after in ids else len(ids)
+    target.cells[place:place] = moved
+    for cell in moved:
+        if entry := pages.locks.get(code, Lock()).pop((stem, cell["id"]), None):
+            pages.locks[code][to, cell["id"]] = entry
+
+
+def rename(course: Course, stem: str, old: str, new: str) -> list[str]:
+    """Rename a variable of a page: in its code, in the `code` of its prose and in the rows of its claims."""
+    if not new.isidentifier():
+        raise CourseError(f"{new!r} is no name")
+    pages = Pages.of(course)
+    if stem not in course.stems():
+        raise CourseError(f"{course.source} {stem}: there is no such notebook")
+    code = cells(pages.notebooks[course.source, stem], "code")
+    own = {key: cell for key, cell in code.items() if key != "setup" and not SHOWN.fullmatch(key)}
+    word = re.compile(rf"(?<![\w.]){old}(?!\w)")
+    if not any(word.search(cell.source) for cell in own.values()):
+        raise CourseError(f"{course.source} {stem}: no cell of its own code has {old!r}")
+    for key, cell in code.items():
+        if re.search(rf"(?<![\w.]){new}(?!\w)", cell.source):
+            raise CourseError(f"{course.source} {stem}#{key}: has {new!r} already")
+    for key, cell in own.items():
+        cell.source = renamed(cell.source, old, new, f"{course.source} {stem}#{key}")
+    pages.edit(
+        lambda page, key, text: (
+            INLINE_CODE.sub(lambda span: word.sub(new, span[0]), text) if page == stem else text
+        )
+    )
+    changed = pages.write()
+    rows = [line.split("\t") for line in course.text(CLAIMS).splitlines()]
+    said = [
+        [*row[:2], word.sub(new, row[2]), word.sub(new, row[3]), *row[4:]] if row[0] == stem else row
+        for row in rows
+    ]
+    if said != rows and write_atomically(course.root / CLAIMS, "\n".join(map("\t".join, said)) + "\n"):
+        changed.append(CLAIMS)
+    return changed
+
+
+class Renamed(ast.NodeTransformer):
+    """A tree in which a variable has another name."""
+
+    def __init__(self, old: str, new: str) -> None:
+        self.old, self.new = old, new
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.new, node.ctx) if node.id == self.old else node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        return ast.arg(self.new, node.annotation) if node.arg == self.old else node
+
+
+def renamed(source: str, old: str, new: str, where: str) -> str:
+    """The code with another name for a variable, as Python reads it."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        raise CourseError(f"{where}: is not plain Python; rename {old!r} in it by hand first") from None
+    lines = source.splitlines(keepends=True)
+    starts = [sum(map(len, lines[:number])) for number in range(len(lines))]
+    keywords = {  # the names of other functions' parameters stay
+        starts[node.lineno - 1] + len(lines[node.lineno - 1].encode()[: node.col_offset].decode())
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == old
+    }
+    text = re.sub(rf"(?<![\w.]){old}(?!\w)", lambda match: old if match.start() in keywords else new, source)
+    try:
+        if ast.dump(ast.parse(text)) == ast.dump(Renamed(old, new).visit(tree)):
+            return text
+    except SyntaxError:
+        pass
+    raise CourseError(f"{where}: {old!r} stands there as more than a variable; rename it by hand")

@@ -1,0 +1,1 @@
+"""What readers get: the package, an archive an edition, copies without solutions, a release."""

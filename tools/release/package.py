@@ -1,0 +1,111 @@
+"""Builds the package, and tries it as readers get it: in a new environment, from an empty folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import venv
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from tools.course import Course, CourseError
+
+TRIED = ("tolerance.py", "test_masking.py", "test_attention.py")  # they read none of the course's files
+WHERE = """
+import sys, {package}
+from pathlib import Path
+assert Path({package}.__file__).is_relative_to(sys.prefix), {package}.__file__
+"""
+
+
+def run(command: list[str | Path], folder: Path, what: str) -> None:
+    """Run a command; where it fails, what it printed is in the error."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CourseError(f"{what} fails:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+
+
+def build(course: Course, out: Path) -> tuple[Path, Path]:
+    """The wheel and the source archive, made anew in ``out``. The wheel is built of the source archive."""
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    run([sys.executable, "-m", "build", "--no-isolation", "--outdir", out, course.root], out, "the build")
+    (wheel,), (source,) = out.glob("*.whl"), out.glob("*.tar.gz")
+    return wheel, source
+
+
+def lacking(course: Course, wheel: Path, source: Path) -> list[str]:
+    """What git has of the package, and the licences, where wheel or source archive lack it."""
+    listed = subprocess.run(
+        ["git", "ls-files", course.package], cwd=course.root, capture_output=True, text=True, check=True
+    )
+    files = listed.stdout.split()
+    licences = sorted(path.name for path in course.root.glob("LICENSE*"))
+    with zipfile.ZipFile(wheel) as archive:
+        in_wheel = set(archive.namelist())
+    with tarfile.open(source) as archive:
+        in_source = {name.partition("/")[2] for name in archive.getnames()}
+    info = next(name for name in in_wheel if name.endswith("/METADATA")).removesuffix("METADATA")
+    wanted_in_wheel = {*files, *(f"{info}licenses/{name}" for name in licences)}
+    wanted_in_source = {*files, *licences, "README.md", "pyproject.toml"}
+    return [
+        *(f"{wheel.name} lacks {name}" for name in sorted(wanted_in_wheel - in_wheel)),
+        *(f"{source.name} lacks {name}" for name in sorted(wanted_in_source - in_source)),
+    ]
+
+
+def environment(course: Course, folder: Path) -> Path:
+    """The Python of a new environment that sees all that is installed here, but not the course itself."""
+    venv.create(folder)
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    seen = folder / "seen"
+    seen.mkdir()
+    for site in dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib")):
+        for path in Path(site).iterdir():
+            if course.package not in path.name:
+                (seen / path.name).symlink_to(path)
+    where = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    own = subprocess.run(where, capture_output=True, text=True, check=True).stdout.strip()
+    (Path(own) / "seen.pth").write_text(f"{seen}\n", encoding="utf-8")
+    return python
+
+
+def examples(course: Course) -> list[str]:
+    """The README's code blocks in Python."""
+    return re.findall(r"^```python\n(.*?)^```", course.text("README.md"), re.MULTILINE | re.DOTALL)
+
+
+def try_out(course: Course, archive: Path, tests: Iterable[str] = ()) -> None:
+    """Install a wheel or a source archive in a new environment and use it from an empty folder."""
+    with tempfile.TemporaryDirectory() as name:
+        empty = Path(name) / "empty"
+        empty.mkdir()
+        python = environment(course, Path(name) / "environment")
+        # Without an index nothing can be fetched: what the package needs must be what is installed here.
+        install = [python, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", archive]
+        run(install, empty, f"the installation of {archive.name}")
+        run([python, "-c", WHERE.format(package=course.package)], empty, "the import of what was installed")
+        for example in examples(course):
+            run([python, "-c", example], empty, "the README's example")
+        for test in tests:
+            shutil.copy(course.root / "tests" / test, empty)
+        if tests:
+            run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", empty], empty, "the tests")
+
+
+def package(course: Course, out: Path) -> tuple[Path, Path]:
+    """Build and try both; the error names what is wrong."""
+    wheel, source = build(course, out)
+    if missing := lacking(course, wheel, source):
+        raise CourseError("\n".join(missing))
+    try_out(course, source)
+    try_out(course, wheel, TRIED)
+    return wheel, source
