@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 READY := $(VENV)/.ready
 
-.PHONY: help book serve lab page pdf format test check sync claims bench mutants lighthouse lock package archives student release clean
+.PHONY: help book serve lab page pdf format test check sync claims bench mutants faults lighthouse lock package archives student release clean
 
 help:
 	@echo 'make book             build the four editions into _build/html'
@@ -15,11 +15,12 @@ help:
 	@echo 'make check            the quick form: unit tests and the English notebooks, no sites'
 	@echo 'make format           lay out all code: modules, tests, English notebooks'
 	@echo 'make sync             execute changed English notebooks, carry code and outputs to every language'
-	@echo 'make page LANG=tr STEM=index   build one page to look at'
+	@echo 'make page STEM=index  build one page to look at (LANG=tr: of another language)'
 	@echo 'make pdf              one PDF an edition (needs Chromium)'
 	@echo 'make claims           run the asserted experiments on three seeds'
 	@echo 'make bench            speed and memory beside PyTorch and D2L'
 	@echo 'make mutants          plant faults in the package and see the tests catch them'
+	@echo 'make faults           plant faults in the book and see what notices each'
 	@echo 'make lighthouse       Lighthouse on one chapter in each language (needs Node and Chromium)'
 	@echo 'make package          build wheel and source archive, try them from an empty folder'
 	@echo 'make archives         one archive an edition: notebooks, the package, how to start'
@@ -60,8 +61,10 @@ lab: $(READY)
 	$(BIN)/jupyter trust book/*/*.ipynb > /dev/null
 	$(BIN)/jupyter lab book
 
+# The shell's own LANG is its locale, not an edition.
 page: $(READY)
-	$(BIN)/python -m tools.site build --lang $(LANG) --page $(STEM)
+	@test -n '$(STEM)' || { echo 'say which page: make page STEM=index, and LANG=tr for another language'; exit 1; }
+	$(BIN)/python -m tools.site build --lang $(if $(filter command%,$(origin LANG)),$(LANG),en) --page $(STEM)
 
 pdf: $(READY)
 	$(BIN)/python -m tools.site build
@@ -116,6 +119,9 @@ bench: $(READY)
 
 mutants: $(READY)
 	$(BIN)/python -m tests.mutants
+
+faults: $(READY)
+	$(BIN)/python -m tests.faults
 
 lighthouse: $(READY)
 	$(BIN)/python -m tools.site lighthouse

@@ -8,6 +8,7 @@ import os
 import random
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -122,6 +123,50 @@ def training_step(
     return loss.detach()
 
 
+def save_checkpoint(
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    settings: dict[str, float],
+    history: list[float],
+) -> None:
+    """Write what training goes on from; an interruption leaves the old file or the new one."""
+    state = {
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "settings": settings,
+        "history": history,
+        "random": torch.get_rng_state(),
+        "random_gpu": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+    }
+    part = path.with_name(f"{path.name}.part")
+    with part.open("wb") as file:
+        torch.save(state, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, path)
+
+
+def load_checkpoint(
+    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, settings: dict[str, float]
+) -> list[float]:
+    """Go back to what the file holds and return the losses so far; none where there is no file yet."""
+    if not path.parent.is_dir():
+        raise ValueError(f"checkpoint must lie in a folder that exists, got {str(path)!r}")
+    if not path.exists():
+        return []
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    if state["settings"] != settings:
+        raise ValueError(f"checkpoint must be of the same settings, {settings}, got {state['settings']}")
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    torch.set_rng_state(state["random"])
+    if torch.cuda.is_available():
+        torch.cuda.set_rng_state_all(state["random_gpu"])
+    history: list[float] = state["history"]
+    return history
+
+
 def fit(
     model: nn.Module,
     pairs: Sequence[Pair],
@@ -135,6 +180,7 @@ def fit(
     seed: int = 0,
     device: torch.device | str | None = None,
     progress: bool = True,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> list[float]:
     """Train `model` with Adam.
 
@@ -159,6 +205,9 @@ def fit(
         Where to train; by default where the model is.
     progress : bool
         Print epoch and loss on stderr.
+    checkpoint : str or path, optional
+        A file that is written after every epoch. Where it exists, training goes on from it, to the same bits
+        as without an interruption; it must be of the same settings and as many pairs.
 
     Returns
     -------
@@ -176,10 +225,14 @@ def fit(
         model.to(device)
     device = next(model.parameters()).device
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
+    settings = {"epochs": epochs, "learning_rate": learning_rate, "batch_size": batch_size, "clip": clip}
+    settings |= {"seed": seed, "pairs": len(pairs)}
+    history: list[float] = []
+    if checkpoint is not None:
+        history = load_checkpoint(Path(checkpoint), model, optimizer, settings)
     was_training = model.training
     model.train()
-    history: list[float] = []
-    for epoch in range(epochs):
+    for epoch in range(len(history), epochs):
         total, count = torch.zeros((), device=device), 0
         order = seed * epochs + epoch
         for batch in batches(pairs, source_vocabulary, target_vocabulary, batch_size, seed=order):
@@ -190,6 +243,8 @@ def fit(
         if progress:
             end = "\r" if epoch + 1 < epochs else "\n"  # the next epoch is written over it
             print(f"epoch {epoch + 1}/{epochs}  loss {history[-1]:.3f} ", end=end, file=sys.stderr)
+        if checkpoint is not None:
+            save_checkpoint(Path(checkpoint), model, optimizer, settings, history)
     model.train(was_training)
     return history
 

@@ -190,6 +190,11 @@ FAULTS = [
     Fault("training", "batches in the order given", "batch_size, seed=order)", "batch_size)"),
     Fault("training", "a label of -100 is skipped", ", ignore_index=NO_LABEL)", ")"),
     Fault("training", "the graph of the loss kept", "return loss.detach()", "return loss"),
+    Fault("training", "a checkpoint written in place", 'part = path.with_name(f"{path.name}.part")', "part = path"),
+    Fault("training", "random numbers start anew", '    torch.set_rng_state(state["random"])\n', ""),
+    Fault("training", "the optimizer starts anew", '    optimizer.load_state_dict(state["optimizer"])\n', ""),
+    Fault("training", "other settings accepted", 'if state["settings"] != settings:', "if False:"),
+    Fault("training", "epochs done are done again", "range(len(history), epochs)", "range(epochs)"),
     Fault("training", "model not moved", "        model.to(device)\n", "        pass\n"),
     # ---- translation ----
     Fault("translation", "nothing stops at <eos>", "return ids[: ids.index(end)] if end in ids else ids", "return ids"),
@@ -324,7 +329,7 @@ FAULTS = [
     Fault("convert", "from D2L: dropout lost", "attention = AdditiveAttention(layers.w_v.in_features, layers.dropout.p,", "attention = AdditiveAttention(layers.w_v.in_features, 0.0,"),
     Fault("convert", "from the Annotated Transformer: dropout lost", "layers.h, layers.dropout.p, output", "layers.h, 0.0, output"),
     Fault("convert", "to the Annotated Transformer: dropout lost", "    target.dropout.p = attention.dropout.p\n", ""),
-    Fault("convert", "to the Annotated Transformer: mode lost", "    return module.train(attention.training)\n\n\ndef fill", "    return module\n\n\ndef fill"),
+    Fault("convert", "to the Annotated Transformer: mode lost", "    return module.train(attention.training)\n\n\ndef from_gpt2", "    return module\n\n\ndef from_gpt2"),
     # ---- plot ----
     Fault("plot", "names of the axes exchanged", "ax.set_xlabel(xlabel,", "ax.set_xlabel(ylabel,"),
     Fault("plot", "the name of the rows lost", "ax.set_ylabel(ylabel,", "ax.set_ylabel('',"),

@@ -147,7 +147,8 @@ def write(course: Course, stem: str, notebook: NotebookNode) -> None:
 
 def found(course: Course, text: str = PAGE) -> list[tuple[str, str]]:
     notebook = page(text)
-    return [*form.faults(course, "bread", notebook), *numbers.faults(course, "bread", notebook)]
+    parts = (form.promises, form.faults, numbers.faults)
+    return [fault for part in parts for fault in part(course, "bread", notebook)]
 
 
 def test_a_page_in_the_form_has_no_faults(course: Course) -> None:
@@ -190,6 +191,9 @@ FAULTS = {
     "a table elsewhere": ("weigh-claim-seeds", "weigh-code-seeds", "weigh-code-seeds", "right after"),
     "a long table": ("| `root` | 0.71 | `>= 0.7` |", "| `root` | 0.71 | `>= 0.7` |\n" * 6, "weigh-claim-seeds", "rows"),
     "an odd tag": ("weigh-claim claim", "weigh-claim claim,skip".replace(",", " "), "weigh-claim", "'skip'"),
+    "a wide tolerance": ("weigh-code printed", "weigh-code printed atol-0.9", "weigh-code", "at most atol-0.1"),
+    "an id by an editor": ("weigh-code", "3f9ab2c1", "3f9ab2c1", "an id is words"),
+    "an id by an editor, of letters": ("weigh-code", "af9ab2c1", "af9ab2c1", "an id is words"),
     "no references": ("%%% text references\n## References\n\n- A book.", "", "solution-salt-why", "'references'"),
     "exercises first": ("%%% text summary", "%%% text exercise-early\n### E (★, 5 minutes)\n%%% text summary", "references", "order"),
     "a turn without a stub": ("%%% text summary", "%%% text your-turn-bake\n### Your turn: Bake (★, 5 minutes)\n\nBake.\n%%% text summary", "your-turn-bake", "attempt-bake"),
@@ -209,12 +213,21 @@ def test_a_fault_of_the_form_is_named(course: Course, kind: str) -> None:
 def test_a_solution_that_did_not_run_is_named(course: Course) -> None:
     notebook = page()
     cells(notebook, "code")["solution-half"].execution_count = None
-    assert list(form.faults(course, "bread", notebook)) == [("solution-half", "has not run: run sync")]
+    assert list(form.promises(course, "bread", notebook)) == [("solution-half", "has not run: run sync")]
+
+
+@pytest.mark.parametrize("metadata", [{"jupyter": {"outputs_hidden": True}}, {"cellView": "form"}])
+def test_only_a_tag_folds_a_cell(course: Course, metadata: dict[str, object]) -> None:
+    notebook = page()
+    cells(notebook, "code")["weigh-code"].metadata.update(metadata)
+    assert [key for key, what in form.promises(course, "bread", notebook) if "folds" in what] == [
+        "weigh-code"
+    ]
 
 
 def test_the_home_page_lists_every_chapter(course: Course) -> None:
     notebook = page("%%% text title\n# Baking")
-    assert list(form.faults(course, "index", notebook)) == [
+    assert list(form.promises(course, "index", notebook)) == [
         ("title", "no cell of the page links to bread.ipynb")
     ]
 

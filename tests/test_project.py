@@ -46,7 +46,10 @@ def test_linters_check_for_the_oldest_python_that_is_promised() -> None:
     assert settings["tool"]["ruff"]["target-version"] == "py" + oldest.replace(".", "")
 
 
-YAML = [".pre-commit-config.yaml", ".github/dependabot.yml", ".github/workflows/test.yml"]
+YAML = [
+    ".pre-commit-config.yaml",
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / ".github").rglob("*.yml")),
+]
 
 
 @pytest.mark.parametrize("name", YAML)
@@ -54,6 +57,19 @@ def test_what_the_hooks_and_workflows_run_is_there(name: str) -> None:
     """Make's targets, modules and files that a workflow or a hook names."""
     assert yaml.safe_load(text(name))
     targets = set(re.findall(r"^([a-z][\w-]*):", text("Makefile"), re.MULTILINE))
-    assert set(re.findall(r"\bmake ([a-z][\w-]*)", text(name))) <= targets
+    named = re.findall(r"\bmake ([a-z][\w-]*)", text(name))
+    named += re.findall(r"[a-z]+", "".join(re.findall(r"command: \[(.*)\]", text(name))))
+    assert set(named) <= targets
     for module in re.findall(r"-m (tools\.[\w.]+)", text(name)):
         assert list(ROOT.glob(f"{module.replace('.', '/')}*")), module
+    for path in re.findall(r"(?:bash|uses:) (\.[\w./-]+)", text(name)):
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize(
+    "name", [".binder/postBuild", ".devcontainer/set-up", ".github/actions/set-up/action.yml"]
+)
+def test_every_set_up_takes_the_pinned_torch(name: str) -> None:
+    """They read the pin with grep, so it has to stand on a line of its own."""
+    assert "grep '^torch==' requirements.txt" in text(name)
+    assert len(re.findall(r"^torch==[\d.]+$", text("requirements.txt"), re.MULTILINE)) == 1

@@ -3,6 +3,10 @@
 import math
 import os
 import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -224,6 +228,66 @@ def test_progress_goes_to_stderr_and_only_when_asked_for(capfd):
     train(small_model(), epochs=2, progress=True)
     out, err = capfd.readouterr()
     assert out == "" and "2/2" in err
+
+
+# What a process does that is killed in its third epoch, or while it writes what it learned in it.
+KILLED = """
+import os, signal, sys
+from test_training import small_model, train
+import mha_course.training as training
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+calls, where, path = 0, *sys.argv[1:]
+model = small_model(dropout=0.3)
+if where == "step":
+    def count(*_):
+        global calls
+        calls += 1
+        if calls == 13:
+            die()
+    model.register_forward_hook(count)
+else:
+    replace = os.replace
+    def counted(*arguments):
+        global calls
+        calls += 1
+        die() if calls == 3 else replace(*arguments)
+    os.replace = counted
+train(model, epochs=5, checkpoint=path)
+"""
+
+
+@pytest.mark.parametrize("where", ["step", "write"])
+def test_a_killed_run_goes_on_to_the_same_bits(where, tmp_path):
+    """Dropout is on: the random numbers go on where they were."""
+    whole = small_model(dropout=0.3)
+    expected = train(whole, epochs=5)
+    path = tmp_path / "run.pt"
+    folders = os.pathsep.join(str(Path(__file__).parents[up]) for up in (0, 1))
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, where, path], env={**os.environ, "PYTHONPATH": folders}, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert len(torch.load(path)["history"]) == 2
+    torch.manual_seed(99)
+    resumed = small_model(seed=7, dropout=0.3)
+    assert train(resumed, epochs=5, checkpoint=path) == expected
+    assert all(torch.equal(a, b) for a, b in zip(whole.parameters(), resumed.parameters(), strict=True))
+    assert train(small_model(), epochs=5, checkpoint=str(path)) == expected  # nothing is left to do
+
+
+def test_a_checkpoint_of_other_settings_or_in_no_folder_is_refused(tmp_path):
+    path = tmp_path / "run.pt"
+    train(small_model(), epochs=1, checkpoint=path)
+    before = path.read_bytes()
+    for other in ({"epochs": 2}, {"epochs": 1, "learning_rate": 0.1}, {"epochs": 1, "seed": 1}):
+        with pytest.raises(ValueError, match="checkpoint must be of the same settings"):
+            train(small_model(), checkpoint=path, **other)
+    with pytest.raises(ValueError, match="folder that exists"):
+        train(small_model(), checkpoint=tmp_path / "none" / "run.pt")
+    assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["run.pt"]
 
 
 def test_unknown_words_are_trained_as_unk():

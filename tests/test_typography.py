@@ -1,11 +1,10 @@
-
 """What each language writes in its own way is held, and nothing that is right is called wrong."""
 
 import pytest
 
 from tools.course import Course
 from tools.editions.lint import lint
-from tools.editions.typography import plain_letters
+from tools.editions.typography import exchanged_letters, plain_letters
 
 COURSE = Course()
 
@@ -66,3 +65,8 @@ def test_what_is_right_is_left_alone(language: str, text: str) -> None:
 def test_a_turkish_word_without_its_letters_is_told_by_the_books_own_words() -> None:
     texts = {"a": "Burada yazıldı ve sınır, sinir ile sinir.", "b": "Sonra yazildi; $d$'idir ve ıdır."}
     assert list(plain_letters(texts)) == [("b", "says 'yazildi'; elsewhere the book says 'yazıldı'")]
+
+
+def test_an_english_slip_is_told_by_the_books_own_words() -> None:
+    texts = {"a": "The cat, the dog, the form and the trial.", "b": "Teh end of that from."}
+    assert list(exchanged_letters(texts)) == [("b", "says 'teh'; is 'the' meant?")]

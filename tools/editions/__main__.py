@@ -11,12 +11,17 @@ from pathlib import Path
 
 from tools.course import ROOT, Course, CourseError
 
-from . import check, exchange, formatting, history, languages, lock, refactor, sync
+from . import check, exchange, executed, formatting, history, languages, lock, merging, refactor, sync
 
 
 def run_sync(course: Course, args: argparse.Namespace) -> int:
     changed = sync.sync(course, args.stems, args.drop, args.execute)
     print("\n".join(f"wrote {name}" for name in changed) or "everything is in step")
+    if old := executed.outdated(course, args.stems or course.stems()):
+        print(
+            f"these pages were executed with another state of {course.package}, so their outputs may be old;"
+        )
+        print(f"execute them again: sync --execute {' '.join(old)}")
     return 0
 
 
@@ -79,6 +84,13 @@ def run_rename(course: Course, args: argparse.Namespace) -> int:
 def run_status(course: Course, args: argparse.Namespace) -> int:
     print(languages.status_table(course))
     return 0
+
+
+def run_resolve(course: Course, args: argparse.Namespace) -> int:
+    mended, left = merging.resolve(course)
+    print("\n".join(f"mended {name}" for name in mended) or "no file was mended")
+    print("\n".join(f"choose by hand: {place}" for place in left) or "now: sync, git add, git commit")
+    return 1 if left else 0
 
 
 def run_add(course: Course, args: argparse.Namespace) -> int:
@@ -149,6 +161,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("to_stem", metavar="TO_STEM")
     sub.add_argument("--after", metavar="CELL", help="the cell of TO_STEM to stand behind; else its end")
     command("rename", run_rename, "Rename a variable of a page, in every language.", "STEM", "OLD", "NEW")
+    command("resolve", run_resolve, "After a git merge: mend the conflicts in what tools make.")
     sub = command("add", run_add, "Add a language.", "CODE", "NAME")
     sub.add_argument("--html", help="lang attribute, if not CODE")
     sub.add_argument("--sphinx", help="Sphinx's code, if not CODE")

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells
 
-from . import form, formatting, generated, glossary, numbers, package, pairs, typography
+from . import executed, form, formatting, generated, glossary, numbers, package, pairs, pictures, typography
 from .lint import differences, lint
 from .lock import NOTHING, Entry, Lock, cell_state, digest, is_made, read_lock
 from .markup import skeleton
@@ -79,7 +79,9 @@ def check(course: Course, language: str | None = None, stem: str | None = None) 
                 found.append(error(*str(broken).split(": ", 1)))
         if code != course.source and not stem:
             found += check_lock(course, code)
-        if code == "tr":
+        if not stem:
+            found += check_words(course, code)
+        if code in typography.SPELLING:
             found += check_letters(course, code, stem)
     return list(dict.fromkeys(found))
 
@@ -91,9 +93,11 @@ def check_source(course: Course, stem: str, all_points: bool = False) -> Iterato
         yield error(where, "derived cells or metadata are not as sync writes them: run sync")
     if notebook.metadata.get("executed") != code_digest(notebook):
         yield error(where, "its outputs are not known to be of this code: run sync")
-    for key in (cell["id"] for cell in notebook.cells):
-        if not re.fullmatch(r"[a-z][a-z0-9-]*|class-\w+", key):
-            yield error(f"{where}#{key}", "an id is words of a-z and 0-9 with hyphens, for ever")
+    elif executed.outdated(course, [stem]):
+        said = f"the package or its data changed since it was executed: run sync --execute {stem}"
+        yield Finding("warning", where, said)
+    for key, what in chain(form.promises(course, stem, notebook), pictures.faults(course, stem, notebook)):
+        yield error(f"{where}#{key}", what)
     for key, cell in cells(notebook, "code").items():
         for output in cell.outputs:
             if output.output_type == "error" or output.get("name") == "stderr":
@@ -236,8 +240,25 @@ def check_cell(
         yield error(where, what)
 
 
+def check_words(course: Course, language: str) -> Iterator[Finding]:
+    """What the site says: the same places for numbers as in English; of the source, works cited somewhere."""
+    english, ours = course.words(course.source), course.words(language)
+    for key, word in english.items():
+        if lost := set(re.findall(r"\{\w+\}", str(word))) ^ set(re.findall(r"\{\w+\}", str(ours[key]))):
+            yield error(
+                f"book/{language}/words.yml", f"{key}: {min(lost)} stands in it and in English, or in neither"
+            )
+    if language == course.source:
+        with suppress(CourseError):
+            notebooks = [course.read(language, stem) for stem in course.stems()]
+            said = "\n".join(cell.source for notebook in notebooks for cell in notebook.cells)
+            for key in re.findall(r"@\w+\{([\w-]+),", course.text("book/references.bib")):
+                if f"references.md#{key})" not in said:
+                    yield Finding("warning", "book/references.bib", f"{key} is cited nowhere: delete it")
+
+
 def check_letters(course: Course, language: str, stem: str | None) -> Iterator[Finding]:
-    """Turkish words without their dots and tails, told by the book's own words."""
+    """Slips of the pen that the book's own words tell."""
     with suppress(CourseError):  # the notebook that cannot be read is named elsewhere
         texts = {
             f"{language} {page}#{key}": cell.source
@@ -245,7 +266,7 @@ def check_letters(course: Course, language: str, stem: str | None) -> Iterator[F
             for key, cell in cells(course.read(language, page)).items()
             if not is_made(key)
         }
-        for where, what in typography.plain_letters(texts):
+        for where, what in typography.SPELLING[language](texts):
             if stem in (None, where.split()[1].partition("#")[0]):
                 yield Finding("warning", where, what)
 

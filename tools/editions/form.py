@@ -23,6 +23,9 @@ TITLE_LENGTH, PROMISE_LENGTH, CAPTION_LENGTH = 28, 160, 120
 MOST_MINUTES, WORDS_A_MINUTE, LINES_A_MINUTE = 40, 150, 12
 BEGINNING = ["setup", "question", "opening", "opening-caption", "imports"]
 TAGS = re.compile(r"hide-input|hide-cell|claim|atol-0\.\d+")
+MOST_TOLERANCE = 0.1  # the widest spread of a score that threads and instruction sets were seen to make
+ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*|class-\w+")
+RANDOM = re.compile(r"(?=\w*\d)[0-9a-f]{8}(?:-[0-9a-f-]+)?")  # what editors call a new cell
 FOLDED = {"hide-input", "hide-cell", "claim"}
 TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes, and (\d+) more for the exercises\.")
 EXERCISE = re.compile(r"^### .*\S \(★{1,3}, (\d+) minutes\)$", re.MULTILINE)
@@ -32,15 +35,21 @@ SOLUTION = re.compile(r"<details><summary>Solution.*</summary>\n")
 ANSWER = re.compile(r"<details><summary>.*?</details>", re.DOTALL)
 
 
+def promises(course: Course, stem: str, notebook: NotebookNode) -> Iterator[Fault]:
+    """What readers are promised of every page, in the form or not yet."""
+    yield from id_faults(notebook)
+    yield from tag_faults(notebook)
+    yield from solved(notebook)
+    if stem in course.pages[:1]:
+        yield from home_faults(course, notebook)
+
+
 def faults(course: Course, stem: str, notebook: NotebookNode) -> Iterator[Fault]:
     """What an English page lacks of its form. Only pages of the contents have one."""
     if stem not in course.pages:
         return
     yield from title_faults(notebook)
-    yield from tag_faults(notebook)
-    if stem == course.pages[0]:
-        yield from home_faults(course, notebook)
-    elif stem not in LEXICONS:
+    if stem not in (course.pages[0], *LEXICONS):
         for part in (lead, order, opening, imports, summary, quiz, exercises, claims, turns, captions):
             yield from part(notebook)
 
@@ -54,11 +63,38 @@ def title_faults(notebook: NotebookNode) -> Iterator[Fault]:
         yield first["id"], f"the title has {len(title[1])} characters: at most {TITLE_LENGTH} fit the sidebar"
 
 
-def tag_faults(notebook: NotebookNode) -> Iterator[Fault]:
+def id_faults(notebook: NotebookNode) -> Iterator[Fault]:
     for cell in notebook.cells:
-        for tag in cell.metadata.get("tags", []):
+        if not ID.fullmatch(cell["id"]) or RANDOM.fullmatch(cell["id"]):
+            yield cell["id"], "an id is words of a-z and 0-9 with hyphens that say what the cell is, for ever"
+
+
+def tag_faults(notebook: NotebookNode) -> Iterator[Fault]:
+    """Tags come from a list, are wide only so far, and nothing but the tag folds a cell."""
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags", [])
+        for tag in tags:
             if not TAGS.fullmatch(tag):
                 yield cell["id"], f"the tag {tag!r} means nothing here: {TAGS.pattern.replace('|', ', ')}"
+            elif tag.startswith("atol-") and float(tag.removeprefix("atol-")) > MOST_TOLERANCE:
+                yield cell["id"], f"the tag {tag!r} forgives too much: at most atol-{MOST_TOLERANCE}"
+        for name in {"jupyter", "cellView"} & cell.metadata.keys():
+            if "hide-cell" not in tags:
+                yield cell["id"], f"the metadata {name!r} folds it: delete it, or tag a solution hide-cell"
+
+
+def solved(notebook: NotebookNode) -> Iterator[Fault]:
+    """Every exercise has a solution: text, or code that is folded and has run."""
+    names = {cell["id"]: cell for cell in notebook.cells}
+    for key in names:
+        solution = key.replace("exercise-", "solution-", 1)
+        if key.startswith("exercise-") and not any(name.startswith(solution) for name in names):
+            yield key, f"has no solution: {solution} (code), {solution}-why (words), or both"
+        if key.startswith("solution-") and names[key].cell_type == "code":
+            if not is_folded(names[key]):
+                yield key, "is tagged hide-cell"
+            if names[key].execution_count is None:
+                yield key, "has not run: run sync"
 
 
 def home_faults(course: Course, notebook: NotebookNode) -> Iterator[Fault]:
@@ -201,24 +237,21 @@ def quiz(notebook: NotebookNode) -> Iterator[Fault]:
 
 
 def exercises(notebook: NotebookNode) -> Iterator[Fault]:
-    """Name, stars, minutes and one solution, in code, in words or in both."""
+    """Name, stars, minutes, and solutions of their names."""
     ids = [cell["id"] for cell in notebook.cells]
     texts = {key: cell.source for key, cell in cells(notebook).items() if key.startswith("exercise-")}
     for number, (key, text) in enumerate(texts.items()):
-        solution = key.replace("exercise-", "solution-", 1)
         if len(EXERCISE.findall(text)) != 1:
             yield key, "has one heading '### Name (★, 10 minutes)' with one to three stars"
         if text.startswith("## Exercises\n") != (number == 0):
             yield key, "the first exercise, and no other, begins with '## Exercises'"
-        if not {solution, f"{solution}-why"} & set(ids):
-            yield key, f"has no solution: {solution} (code), {solution}-why (words), or both"
     for cell in notebook.cells:
         if cell["id"].startswith("solution-") and not cell["id"].endswith(MEASURED):
             yield from ((cell["id"], what) for what in solution_faults(cell, ids))
 
 
 def solution_faults(cell: NotebookNode, ids: list[str]) -> Iterator[str]:
-    """A solution belongs to an exercise, is folded, and has run."""
+    """A solution belongs to an exercise; one in words is folded."""
     kind = (
         "-why"
         if cell.cell_type == "markdown"
@@ -231,10 +264,6 @@ def solution_faults(cell: NotebookNode, ids: list[str]) -> Iterator[str]:
         yield "belongs to no exercise: one in code is solution-NAME, in words solution-NAME-why"
     if cell.cell_type == "markdown" and not SOLUTION.match(cell.source):
         yield "begins with '<details><summary>Solution</summary>'"
-    if cell.cell_type == "code" and not is_folded(cell):
-        yield "is tagged hide-cell"
-    if cell.cell_type == "code" and cell.execution_count is None:
-        yield "has not run: run sync"
 
 
 def claims(notebook: NotebookNode) -> Iterator[Fault]:

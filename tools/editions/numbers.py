@@ -76,7 +76,7 @@ def texts(cell: NotebookNode) -> Iterator[str]:
     for output in cell.get("outputs", []):
         yield output.get("text", "")
         data = output.get("data", {})
-        yield data.get("text/plain", "")
+        yield "" if any(kind.startswith("image/") for kind in data) else data.get("text/plain", "")
         yield re.sub(r"<[^>]+>", " ", data.get("text/html", ""))
 
 

@@ -151,7 +151,8 @@ def rename(course: Course, stem: str, old: str, new: str) -> list[str]:
         if re.search(rf"(?<![\w.]){new}(?!\w)", cell.source):
             raise CourseError(f"{course.source} {stem}#{key}: has {new!r} already")
     for key, cell in own.items():
-        cell.source = renamed(cell.source, old, new, f"{course.source} {stem}#{key}")
+        if word.search(cell.source):
+            cell.source = renamed(cell.source, old, new, f"{course.source} {stem}#{key}")
     pages.edit(
         lambda page, key, text: (
             INLINE_CODE.sub(lambda span: word.sub(new, span[0]), text) if page == stem else text

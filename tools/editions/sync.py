@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells
 
-from . import generated, glossary, package
+from . import executed, generated, glossary, package, pictures
 from .lock import MEASURED, TERMS, Entry, Lock, cell_state, digest, is_made, read_lock, write_lock
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
@@ -63,7 +63,31 @@ def tidy(notebook: NotebookNode, course: Course, stem: str) -> NotebookNode:
         if "hide-cell" in metadata.get("tags", []):
             metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
         cell.metadata = NotebookNode(metadata)
+        if "attachment:" not in cell.source:
+            cell.pop("attachments", None)
+    clean_outputs(notebook)
     return notebook
+
+
+def clean_outputs(notebook: NotebookNode) -> None:
+    """Counts and outputs as a run from the top leaves them, in whatever order an editor ran the cells."""
+    was_run = notebook.metadata.get("executed") == code_digest(notebook)
+    count = 0
+    for cell in cells(notebook, "code").values():
+        count += bool(cell.source.strip())
+        if was_run:
+            cell.execution_count = count if cell.source.strip() else None
+        for output in cell.outputs:
+            if "metadata" in output:
+                output.metadata = NotebookNode(  # a picture's size is kept
+                    {
+                        mime: {name: value for name, value in size.items() if name in ("height", "width")}
+                        for mime, size in output.metadata.items()
+                        if mime in output.data
+                    }
+                )
+            if "execution_count" in output:
+                output.execution_count = cell.execution_count
 
 
 def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
@@ -103,13 +127,18 @@ def sync_source(course: Course, stem: str, force: bool = False) -> bool:
     """Tidy the English notebook and, where its code changed since it was executed, execute it."""
     before = course.path(course.source, stem).read_bytes()
     notebook = tidy(course.read(course.source, stem), course, stem)
-    if force or notebook.metadata.get("executed") != code_digest(notebook):
+    run = force or notebook.metadata.get("executed") != code_digest(notebook)
+    if run:
         print(f"executing {course.source}/{stem} …", flush=True)
         execute(course, stem, notebook)
     if course.path(course.source, stem).read_bytes() != before:
         raise CourseError(
             f"{course.source} {stem}: was edited while it was executed; nothing written, run sync again"
         )
+    with course.alone():
+        if run:
+            executed.record(course, stem, notebook)
+        pictures.record(course, stem, notebook, drawn=run)
     return course.write(course.source, stem, notebook)
 
 

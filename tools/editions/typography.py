@@ -21,6 +21,7 @@ OWN_LETTERS = {  # letters that no other language of the course writes its words
 SHORT_WORDS = re.compile(r"(?<![\w-])(?:the|of|and|are|that|with|from|which|this|these|its)(?![\w-])")
 BETWEEN = re.compile(r"“[^”]*”|「[^」]*」|\"[^\"]*\"|«[^»]*»|[(（][^)）]*[)）]")
 
+OFTEN = 3
 LETTERS = re.compile("[ışğçöü]")
 PLAIN = str.maketrans("ışğçöü", "isgcou")
 
@@ -89,8 +90,24 @@ def plain_letters(texts: dict[str, str]) -> Iterator[tuple[str, str]]:
                 yield name, f"says {word!r}; elsewhere the book says {others[0]!r}"
 
 
+def exchanged_letters(texts: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """English words that stand once in the book and, with two letters exchanged, often."""
+    words = {name: re.findall(r"[a-z]{3,}", as_read(text).lower()) for name, text in texts.items()}
+    times = Counter(word for found in words.values() for word in found)
+    for name, found in words.items():
+        for word in found:
+            if times[word] == 1:
+                for i in range(len(word) - 1):
+                    other = word[:i] + word[i + 1] + word[i] + word[i + 2 :]
+                    if other != word and times[other] >= OFTEN:
+                        yield name, f"says {word!r}; is {other!r} meant?"
+
+
 def turkish_lower(text: str) -> str:
     return text.replace("İ", "i").replace("I", "ı").lower()
+
+
+SPELLING = {"tr": plain_letters, "en": exchanged_letters}
 
 
 def around(text: str, match: re.Match[str]) -> str:

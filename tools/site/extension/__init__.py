@@ -13,6 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from tools.course import ROOT
+from tools.site import live
 
 from . import api, formulas, notices, pages, renderer, search, writer
 from .notebook import NotebookParser
@@ -50,6 +51,6 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("config-inited", configure)
     app.add_html_theme("course", str(THEME))
     app.add_source_parser(NotebookParser, override=True)
-    for part in (writer, renderer, formulas, pages, search, api, notices):
+    for part in (writer, renderer, formulas, pages, search, api, notices, live):
         part.setup(app)
     return {"parallel_read_safe": False, "parallel_write_safe": True, "env_version": version_of_this()}

@@ -1,0 +1,27 @@
+// Runs the networks of the site's pages in Node. Reads a request from standard input: `scripts`, files to load;
+// `kind` and `name` of a network; `runs`, each a list of sentences and options. Writes for each sentence the
+// tokens and the attention weights, which a Transformer has for each module whose name holds `options.watch`.
+const { readFileSync } = require("fs");
+const vm = require("vm");
+
+const request = JSON.parse(readFileSync(0, "utf8"));
+globalThis.courseLive = { stored: {}, store(name, content) { this.stored[name] = content; } };
+for (const file of request.scripts) vm.runInThisContext(readFileSync(file, "utf8"), file);
+const model = new courseLive[request.kind](courseLive.stored[request.name]);
+
+const plain = numbers => (numbers.length === undefined ? numbers : Array.from(numbers, plain));
+const perModule = (steps, watch) => Object.fromEntries([
+  ...Object.entries(steps[0].maps),
+  ...Object.keys(steps[0].weights).map(name => [name, steps.map(step => step.weights[name])]),
+].filter(([name]) => name.includes(watch)).map(([name, map]) => [name, plain(map)]));
+
+function result(sentence, options) {
+  const { steps, tokens } = model.translate(sentence, { ...options, off: new Set(options.off) });
+  const weights = request.kind === "Transformer" ? perModule(steps, options.watch) : steps.map(step => plain(step.weights));
+  return { tokens, weights };
+}
+
+const started = process.hrtime.bigint();
+const results = request.runs.map(({ sentences, options }) => sentences.map(sentence => result(sentence, options)));
+const milliseconds = Number(process.hrtime.bigint() - started) / 1e6;
+process.stdout.write(JSON.stringify({ results, milliseconds }));

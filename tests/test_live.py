@@ -1,0 +1,146 @@
+"""The networks on the site's pages compute in JavaScript what the package computes in PyTorch."""
+
+import copy
+import gzip
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from mha_course.corpus import load_corpus
+from mha_course.heads import Head, all_heads, masked_heads, watched_heads
+from mha_course.translation import Translation, translate_all
+from tools.experiments import live_models
+from tools.experiments.layouts import SEEDS
+from tools.experiments.live_models import FOLDER, NAMES, content_of, faults, load_model, sentences
+from tools.site.extension.formulas import node_program
+
+SCRIPTS = FOLDER.parent / "scripts"
+RUNNER = Path(__file__).with_name("live_runner.js")
+LAYERS = 2
+TEST = {
+    language: [pair.source for pair in load_corpus(language, "test")] for language in ("fr", "tr", "vi", "zh")
+}
+
+
+def in_javascript(name: str, runs: list[dict[str, Any]], folder: Path = FOLDER) -> list[list[dict[str, Any]]]:
+    """What the page's script computes for each sentence of each run."""
+    kind = "Bahdanau" if name.startswith("bahdanau") else "Transformer"
+    scripts = [str(SCRIPTS / "network.js"), str(folder / f"{name}.js")]
+    request = json.dumps({"scripts": scripts, "kind": kind, "name": name, "runs": runs})
+    done = subprocess.run(
+        [node_program(), str(RUNNER)], input=request, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    results: list[list[dict[str, Any]]] = json.loads(done.stdout)["results"]
+    return results
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_network_is_the_one_whose_scores_are_written(name: str) -> None:
+    content, about = (FOLDER / f"{name}.js").read_bytes(), json.loads((FOLDER / f"{name}.json").read_text())
+    assert hashlib.sha256(content).hexdigest() == about["sha256"]
+    assert len(gzip.compress(content)) <= (450_000 if name.startswith("transformer") else 250_000)
+    assert list(about["scores"]) == [str(seed) for seed in SEEDS]
+    assert about["command"] == f"python -m tools.experiments.live_models {name} --write"
+    measured = live_models.score(name, *load_model(name))
+    assert measured == pytest.approx(about["scores"]["0"], abs=0.01)  # another machine may break a tie
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("bahdanau")])
+def test_the_translator_writes_pytorchs_tokens_and_weights(name: str) -> None:
+    test = TEST[name.rpartition("-")[2]]
+    model, vocabularies = load_model(name)
+    (written,) = in_javascript(name, [{"sentences": test, "options": {}}])
+    for one, other in zip(written, translate_all(model, test, *vocabularies), strict=True):
+        assert one["tokens"] == other.tokens
+        weights = torch.tensor(one["weights"])[: len(other.tokens)]  # without the step that writes <eos>
+        assert torch.allclose(weights, other.weights, rtol=0, atol=1e-4)
+
+
+def check_cross_attention(written: list[dict[str, Any]], expected: list[Translation]) -> None:
+    """The same tokens, and weights of cross-attention (layers, heads, steps, positions) within 1e-4."""
+    for one, other in zip(written, expected, strict=True):
+        assert one["tokens"] == other.tokens
+        maps = [
+            torch.tensor(one["weights"][f"decoder.blocks.{layer}.cross_attention"]) for layer in range(LAYERS)
+        ]
+        weights = torch.stack(maps).transpose(1, 2)[:, :, : len(other.tokens)]
+        assert torch.allclose(weights, other.weights, rtol=0, atol=1e-4)
+
+
+def switch(head: Head) -> str:
+    """A head's name in the scripts."""
+    return f"{head.module} {head.number}"
+
+
+def test_the_transformer_writes_pytorchs_tokens_and_weights_with_all_heads() -> None:
+    model, vocabularies = load_model("transformer-fr")
+    (written,) = in_javascript("transformer-fr", [{"sentences": TEST["fr"], "options": {"watch": "cross"}}])
+    check_cross_attention(written, translate_all(model, TEST["fr"], *vocabularies))
+
+
+def test_the_transformer_writes_pytorchs_tokens_and_weights_without_each_head() -> None:
+    model, vocabularies = load_model("transformer-fr")
+    heads, some = all_heads(model), TEST["fr"][:40]
+    runs = [{"sentences": some, "options": {"watch": "cross", "off": [switch(head)]}} for head in heads]
+    assert len(heads) == 24
+    changed = 0
+    whole = [one.tokens for one in translate_all(model, some, *vocabularies)]
+    for head, written in zip(heads, in_javascript("transformer-fr", runs), strict=True):
+        with masked_heads(model, [head]):
+            expected = translate_all(model, some, *vocabularies)
+        check_cross_attention(written, expected)
+        changed += [one.tokens for one in expected] != whole
+    assert changed  # a switch that does nothing would be equal too
+
+
+@torch.no_grad()
+def test_the_maps_of_self_attention_are_pytorchs() -> None:
+    model, (source_words, target_words) = load_model("transformer-fr")
+    some = TEST["fr"][:20]
+    (written,) = in_javascript("transformer-fr", [{"sentences": some, "options": {"watch": "attention"}}])
+    for tokens, one in zip(some, written, strict=True):
+        source = torch.tensor([[*source_words[list(tokens)], source_words.eos]])  # (1, source steps)
+        target = torch.tensor([[target_words.bos, *target_words[one["tokens"]]]])  # (1, target steps)
+        with watched_heads(model) as kept:
+            model(source, target)
+        assert set(one["weights"]) == set(kept)
+        for module, maps in one["weights"].items():
+            steps = torch.zeros_like(kept[module][0])  # (heads, queries, keys)
+            for step, by_head in enumerate(maps):
+                steps[:, step, : len(by_head[0])] = torch.tensor(by_head)
+            assert torch.allclose(steps, kept[module][0], rtol=0, atol=1e-4)
+
+
+def test_without_positions_the_order_of_the_source_does_not_matter() -> None:
+    model, vocabularies = load_model("transformer-fr")
+    blind = copy.deepcopy(model)
+    blind.encoder.positions.P.zero_()
+    blind.decoder.positions.P.zero_()
+    some = TEST["fr"][:40]
+    turned = [list(reversed(tokens)) for tokens in some]
+    options = {"watch": "cross", "positions": False}
+    written, reversed_ = in_javascript(
+        "transformer-fr", [{"sentences": s, "options": options} for s in (some, turned)]
+    )
+    check_cross_attention(written, translate_all(blind, some, *vocabularies))
+    assert [one["tokens"] for one in written] == [one["tokens"] for one in reversed_]
+
+
+@pytest.mark.parametrize("language", TEST)
+def test_the_sentences_of_a_page_are_the_corpus(language: str) -> None:
+    assert content_of(FOLDER / f"sentences-{language}.js") == sentences(language)
+
+
+def test_a_score_that_moved_further_than_seeds_and_machines_do_is_a_fault() -> None:
+    written = {"0": {"exact_match": 0.98}, "1": {"exact_match": 0.97}, "2": {"exact_match": 0.91}}
+    assert not faults(written, {"exact_match": 0.92})
+    assert len(faults(written, {"exact_match": 0.90})) == 1
+    alike = {seed: {"exact_match": 1.0} for seed in written}
+    assert not faults(alike, {"exact_match": 0.97})
+    assert faults(alike, {"exact_match": 0.95})

@@ -1,0 +1,117 @@
+"""``book/executed.lock``: of which package and data the stored outputs of each page are.
+
+One line a page, a blank line between two, so that git merges branches that executed neighbouring pages::
+
+    attention-pooling 3f9ab2c10a1b
+
+The digest is of what the page imports of the package, directly or not, without docstrings and comments,
+and of the package's data that are named in it.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import re
+import tokenize
+from functools import cache
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from tools.course import Course, CourseError, cells, write_atomically
+
+RECORD = "book/executed.lock"
+
+
+def read(course: Course) -> dict[str, str]:
+    """The digest of each page that is in the record."""
+    found = {}
+    for number, line in enumerate(course.text(RECORD).splitlines(), 1):
+        if line:
+            row = re.fullmatch(r"([\w-]+) ([0-9a-f]{12})", line)
+            if not row or row[1] in found:
+                raise CourseError(
+                    f"{RECORD}: line {number} is not 'page digest' of a page of its own: mend it"
+                )
+            found[row[1]] = row[2]
+    return found
+
+
+def record(course: Course, stem: str, notebook: NotebookNode) -> None:
+    """Note that the page was executed with the package as it is now."""
+    digests = read(course) | {stem: package_digest(course, notebook)}
+    lines = [f"{page} {digests[page]}\n" for page in sorted(digests) if page in course.stems()]
+    if course.package:
+        write_atomically(course.root / RECORD, "\n".join(lines))
+
+
+def outdated(course: Course, stems: list[str]) -> list[str]:
+    """The pages whose outputs are of another state of the package or its data."""
+    if not course.package:
+        return []
+    recorded = read(course)
+    return [s for s in stems if recorded.get(s) != package_digest(course, course.read(course.source, s))]
+
+
+def package_digest(course: Course, notebook: NotebookNode) -> str:
+    """Of the modules that the page imports, the modules that these import, and the data that they name."""
+    folder = course.root / course.package
+    code = cells(notebook, "code")
+    page = "\n".join(cell.source for key, cell in code.items() if key != "setup")
+    texts, waiting = {"": page}, set(imported(page, course.package))
+    while waiting:
+        path = waiting.pop()
+        for file in (folder.parent / path).with_suffix(".py"), folder.parent / path / "__init__.py":
+            name = file.relative_to(folder.parent).as_posix()
+            if name not in texts and file.exists():
+                texts[name] = code_of(file.read_text(encoding="utf-8"))
+                waiting |= imported(texts[name], course.package)
+    data = [path for path in data_files(folder) if any(names(text, path) for text in texts.values())]
+    parts = [f"{name}\n{text}" for name, text in sorted(texts.items()) if name]
+    parts += [f"{path.relative_to(folder)}\n{digest_of(path)}" for path in data]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+def data_files(folder: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix not in (".py", ".pyc") and "__pycache__" not in path.parts
+    )
+
+
+def names(code: str, path: Path) -> bool:
+    """Whether the code has the file's name, with or without its ending, as a string."""
+    return f'"{path.stem}"' in code or f'"{path.name}"' in code
+
+
+def digest_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@cache
+def imported(code: str, package: str) -> frozenset[str]:
+    """The modules of the package that the code names in its imports, as paths."""
+    lines = re.findall(
+        rf"^\s*(?:from|import) ({package}[\w.]*)(?: import (?:\(([^)]*)|([^\n(]*)))?", code, re.MULTILINE
+    )
+    found = {module for module, _, _ in lines}
+    for module, inside, after in lines:
+        found |= {f"{module}.{name.split()[0]}" for name in (inside or after).split(",") if name.strip()}
+    return frozenset(name.replace(".", "/") for name in found)
+
+
+@cache
+def code_of(source: str) -> str:
+    """The code of a module without docstrings, comments and empty lines."""
+    lines = source.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            lines[token.start[0] - 1] = lines[token.start[0] - 1][: token.start[1]]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            first, last = node.body[0].lineno, node.body[0].end_lineno or 0
+            lines[first - 1 : last] = [""] * (last - first + 1)
+    return "\n".join(line.rstrip() for line in lines if line.strip())

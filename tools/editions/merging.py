@@ -1,0 +1,58 @@
+"""After a merge with conflicts: what tools make is mended, what people wrote is named."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+from tools.course import Course, CourseError, write_atomically
+
+from .lock import is_made
+
+HUNK = re.compile(
+    r"^<<<<<<< [^\n]*\n(.*?)(?:^\|{7} [^\n]*\n.*?)?^=======\n(.*?)^>>>>>>> [^\n]*\n", re.MULTILINE | re.DOTALL
+)
+# Lines of the locks, of a notebook's record of its execution, of the README's table, of the references.
+MADE = re.compile(
+    r"\s*|[\w-]+( [\w-]+ (-|[0-9a-f]{12}))? (-|[0-9a-f]{12})"
+    r'|\s*"execut(ed|ion_count)": .*|\| .* \||- <a id=.*'
+)
+
+
+def resolve(course: Course) -> tuple[list[str], list[str]]:
+    """Take our side of every conflict that ``sync`` makes good; return the files mended and the places left.
+
+    A line of a lock that was taken from the wrong side is an error of ``check`` until its cell is stamped.
+    """
+    command = ["git", "-C", str(course.root), "diff", "--name-only", "--relative", "--diff-filter=U"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        raise CourseError(f"git: {listed.stderr.strip()}")
+    mended, left = [], []
+    for name in listed.stdout.splitlines():
+        text = course.text(name)
+        now = HUNK.sub(lambda hunk, name=name: without_marks(course, name, hunk), text)
+        write_atomically(course.root / name, now)
+        left += [f"{name}{place(now, hunk.start())}" for hunk in HUNK.finditer(now)]
+        if not HUNK.search(now):
+            mended.append(name)
+    return mended, left
+
+
+def without_marks(course: Course, name: str, hunk: re.Match[str]) -> str:
+    """Our side, where both sides are made by tools; else the conflict as it stands."""
+    lines = f"{hunk[1]}{hunk[2]}".splitlines()
+    if name.endswith(".ipynb") and not any(re.match(r'\s*"(cell_type|id)":', line) for line in lines):
+        before = hunk.string[: hunk.start()]
+        key = re.findall(r'"id": "([\w-]+)"', before)[-1:]
+        kind = re.findall(r'"cell_type": "(\w+)"', before)[-1:]
+        foreign = not name.startswith(f"book/{course.source}/")
+        if (key and is_made(key[0])) or (foreign and kind == ["code"]):
+            return hunk[1]
+    return hunk[1] if all(MADE.fullmatch(line) for line in lines) else hunk[0]
+
+
+def place(text: str, position: int) -> str:
+    """The cell of a notebook, or the line of another file, in which a conflict stands."""
+    keys = re.findall(r'^   "id": "([\w-]+)"', text[:position], re.MULTILINE)
+    return f"#{keys[-1]}" if keys else f", line {text.count(chr(10), 0, position) + 1}"

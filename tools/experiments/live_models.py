@@ -1,0 +1,181 @@
+"""The networks that run on the site's pages: trained, written down in half precision, held to their scores.
+
+``python -m tools.experiments.live_models [NAME …]`` trains each network anew with seed 0 (half a minute each)
+and fails where a score is further from the written one than the scores of three seeds are from each other, or
+than .04, which another processor may do.
+With ``--write`` it trains the seeds 0, 1 and 2 and writes into ``tools/site/live/models``:
+
+- ``NAME.js``: the network of seed 0, its vocabularies and its parameters (little-endian float16, base64);
+- ``NAME.json``: the command, the seed, the checksum of ``NAME.js``, and the scores of each seed, rounded to
+  half precision before they are measured.
+
+``sentences-LANGUAGE.js`` holds the ``test`` split, so that a page can draw gold positions.
+
+A page opened from disk may load a script but not fetch a file: so each of these is a script with one call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mha_course.corpus import TARGETS, Pair, Vocabulary, load_corpus
+from mha_course.metrics import alignment_accuracy, exact_match
+from mha_course.seq2seq import EncoderDecoder
+from mha_course.training import fit, seed_everything
+from mha_course.transformer import Transformer
+from mha_course.translation import forced_weights, translate_all
+from tools.experiments.layouts import SEEDS, Setting, build, words_only
+
+FOLDER = Path(__file__).parents[1] / "site" / "live" / "models"
+NAMES = (*(f"bahdanau-{language}" for language in TARGETS), "transformer-fr")
+MACHINES = 0.04  # as in the chapters, whose tags `atol-0.04` say the same
+Scores = dict[str, float]
+Vocabularies = tuple[Vocabulary, Vocabulary]
+
+
+def new_model(name: str, vocabularies: Vocabularies, seed: int) -> EncoderDecoder:
+    """Make the untrained network, with the settings of the chapter of that name."""
+    sizes = len(vocabularies[0]), len(vocabularies[1])
+    if name.startswith("bahdanau"):
+        return build(Setting("additive", "both", "zero", 1, seed), *sizes)
+    seed_everything(seed)
+    return Transformer(*sizes, dropout=0.1)
+
+
+def train(name: str, seed: int) -> tuple[EncoderDecoder, Vocabularies]:
+    """Train a network as its chapter does, and round it to half precision."""
+    pairs, vocabularies = training_data(name)
+    model = new_model(name, vocabularies, seed)
+    choices: dict[str, Any] = {} if name.startswith("bahdanau") else {"epochs": 12, "learning_rate": 0.003}
+    fit(model, pairs, *vocabularies, seed=seed, progress=False, **choices)
+    for parameter in model.parameters():
+        parameter.data = parameter.data.half().float()
+    return model.eval(), vocabularies
+
+
+def training_data(name: str) -> tuple[list[Pair], Vocabularies]:
+    """The sentences that a network is trained on, and their vocabularies."""
+    language = name.rpartition("-")[2]
+    pairs = load_corpus(language, "train") + load_corpus(language, "phrases")
+    return pairs, (Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs]))
+
+
+def score(name: str, model: EncoderDecoder, vocabularies: Vocabularies) -> Scores:
+    """Exact match on the ``test`` split, and where attention is one matrix a sentence, its alignment."""
+    test = load_corpus(name.rpartition("-")[2], "test")
+    written = [item.tokens for item in translate_all(model, [pair.source for pair in test], *vocabularies)]
+    scores = {"exact_match": exact_match(written, [pair.target for pair in test])}
+    if name.startswith("bahdanau"):
+        weights = forced_weights(model, test, *vocabularies)
+        scores["alignment"] = alignment_accuracy(weights, [pair.alignment for pair in test])
+        scores["words"] = alignment_accuracy(weights, [words_only(pair) for pair in test])
+    return {key: round(value, 4) for key, value in scores.items()}
+
+
+def script(name: str, content: dict[str, Any]) -> str:
+    """One call that hands `content` to the page."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return f"courseLive.store({json.dumps(name)}, {text});\n"
+
+
+def content_of(path: Path) -> dict[str, Any]:
+    """What such a script hands over."""
+    text = path.read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    return content
+
+
+def model_script(name: str, model: EncoderDecoder, vocabularies: Vocabularies) -> str:
+    """The script with a network: parameters in the order of `shapes`, by their names in PyTorch."""
+    parameters = model.state_dict()
+    flat = torch.cat([value.flatten() for value in parameters.values()]).half().numpy().astype("<f2")
+    source, target = (words.to_tokens(range(len(words))) for words in vocabularies)
+    shapes = {key: list(value.shape) for key, value in parameters.items()}
+    weights = base64.b64encode(flat.tobytes()).decode()
+    heads = {"num_heads": 4} if isinstance(model, Transformer) else {}
+    return script(name, {"source": source, "target": target, **heads, "shapes": shapes, "weights": weights})
+
+
+def load_model(name: str) -> tuple[EncoderDecoder, Vocabularies]:
+    """The network as the page has it, in PyTorch."""
+    stored, (_, vocabularies) = content_of(FOLDER / f"{name}.js"), training_data(name)
+    model, state, start = new_model(name, vocabularies, 0), {}, 0
+    flat = torch.frombuffer(bytearray(base64.b64decode(stored["weights"])), dtype=torch.float16).float()
+    for key, shape in stored["shapes"].items():
+        size = torch.Size(shape).numel()
+        state[key] = flat[start : start + size].reshape(shape)
+        start += size
+    model.load_state_dict(state)
+    return model.eval(), vocabularies
+
+
+def sentences(language: str) -> dict[str, Any]:
+    """The ``test`` split: source, target, and for each target token its gold positions, as in the corpus."""
+    rows = []
+    for pair in load_corpus(language, "test"):
+        gold = (",".join(map(str, places)) for places in pair.alignment)
+        rows.append([" ".join(pair.source), " ".join(pair.target), " ".join(gold)])
+    return {"rows": rows}
+
+
+def write(name: str) -> None:
+    """Train three seeds, and write the network of the first with the scores of all."""
+    scores = {}
+    for seed in SEEDS:
+        model, vocabularies = train(name, seed)
+        scores[str(seed)] = score(name, model, vocabularies)
+        print(name, seed, scores[str(seed)], flush=True)
+        if seed == 0:
+            (FOLDER / f"{name}.js").write_text(model_script(name, model, vocabularies), encoding="utf-8")
+    checksum = hashlib.sha256((FOLDER / f"{name}.js").read_bytes()).hexdigest()
+    command = f"python -m tools.experiments.live_models {name} --write"
+    about = {"command": command, "seed": 0, "sha256": checksum, "scores": scores}
+    (FOLDER / f"{name}.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+
+
+def faults(written: dict[str, Scores], measured: Scores) -> list[str]:
+    """The scores that are further from those of seed 0 than seeds, or machines, are from each other."""
+    found = []
+    for key, value in measured.items():
+        seeds = [scores[key] for scores in written.values()]
+        if abs(value - written["0"][key]) > max(max(seeds) - min(seeds), MACHINES):
+            found.append(f"{key} is {value}, and was {written['0'][key]} ({min(seeds)} to {max(seeds)})")
+    return found
+
+
+def main() -> int:
+    """Write the networks, or train them anew and compare."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("--write", action="store_true", help="train three seeds and write the files")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(NAMES):
+        parser.error(f"there is no network {', '.join(sorted(unknown))}")
+    torch.set_num_threads(1)
+    wrong = 0
+    for name in arguments.names or NAMES:
+        if arguments.write:
+            write(name)
+            continue
+        about = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+        measured = score(name, *train(name, 0))
+        found = faults(about["scores"], measured)
+        wrong += len(found)
+        print(name, measured, *found, sep="\n  ", flush=True)
+    if arguments.write:
+        for language in TARGETS:
+            path = FOLDER / f"sentences-{language}.js"
+            path.write_text(script(f"sentences-{language}", sentences(language)), encoding="utf-8")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""What moves on the pages: components that a reader starts with a button.
+
+`places.toml` says after which cell of which page a component stands. The page then holds a button, the words
+of the component in the reader's language, and `scripts/live.js`, which loads the component and the network it
+needs when the button is pressed. The figure above stays, for print and for readers without scripts.
+"""
+
+import hashlib
+import json
+import tomllib
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.osutil import relative_uri
+
+from tools.site.extension.edition import words
+from tools.site.extension.writer import Box
+
+HERE = Path(__file__).parent
+FILES = [*sorted((HERE / "scripts").iterdir()), *sorted((HERE / "models").glob("*.js"))]
+PREFIX = "live."
+
+
+@cache
+def places() -> list[dict[str, str]]:
+    """The rows of `places.toml`: page, cell, component."""
+    return tomllib.loads((HERE / "places.toml").read_text(encoding="utf-8"))["place"]
+
+
+@cache
+def digest() -> str:
+    """A short mark of all files' content, so that caches never go stale."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in FILES)).hexdigest()[:8]
+
+
+def words_of(component: str, every: dict[str, str]) -> dict[str, str]:
+    """A component's words, and those that all components share, without their prefixes."""
+    own = {key.removeprefix(PREFIX): word for key, word in every.items() if key.startswith(PREFIX)}
+    parts = {key: key.rpartition(".") for key in own}
+    return {name: own[key] for key, (kind, _, name) in parts.items() if kind in ("", component)}
+
+
+def markup(app: Sphinx, component: str) -> str:
+    """The button that starts a component, and what its script has to know."""
+    word = words_of(component, words(app.config))
+    told = {
+        "live": component,
+        "edition": app.config.course_language,
+        "words": json.dumps(word, ensure_ascii=False),
+    }
+    data = "".join(f' data-{name}="{escape(value)}"' for name, value in told.items())
+    return (
+        f'<div class="live"{data}><button class="button" type="button">{escape(word["open"])}</button></div>'
+    )
+
+
+def loader(app: Sphinx, page: str) -> str:
+    """The elements that a page with components needs once."""
+    folder = (app.config.course_assets or "_static/") + "live/"
+    address = relative_uri(app.builder.get_target_uri(page), folder)
+    sheet = f'<link rel="stylesheet" href="{address}live.css?{digest()}">'
+    return sheet + f'<script src="{address}live.js?{digest()}" defer></script>'
+
+
+def put_in_place(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Add each component of a page after its cell."""
+    start = loader(app, page)
+    for place in places():
+        if place["page"] == page.rpartition("/")[2]:
+            for cell in [box for box in doctree.findall(Box) if place["cell"] in box["ids"]]:
+                html = start + markup(app, place["component"])
+                cell.parent.insert(cell.parent.index(cell) + 1, nodes.raw("", html, format="html"))
+                start = ""
+
+
+def copy_files(app: Sphinx, error: Exception | None) -> None:
+    """Put scripts and networks beside the theme's files."""
+    if error is None and app.builder.format == "html":
+        folder = Path(app.outdir) / (app.config.course_assets or "_static/") / "live"
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in FILES:
+            (folder / path.name).write_bytes(path.read_bytes())
+
+
+def setup(app: Sphinx) -> None:
+    """Hook into every page."""
+    app.connect("doctree-resolved", put_in_place)
+    app.connect("build-finished", copy_files)

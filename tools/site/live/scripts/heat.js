@@ -1,0 +1,35 @@
+// Attention weights as pictures: a table that is a heat-map to the eye and numbers to a screen reader, a small
+// drawing, and bars.
+(() => {
+  const { element } = courseLive;
+  const number = value => value.toFixed(2);
+  const languageTag = language => (language === "zh" ? "zh-Hant" : language);
+
+  // `rows` and `columns` are {tokens, language}; `gold` has the gold columns of each row; `label` makes the
+  // content of a row's heading.
+  function table({ rows, columns, weights, gold, words, label = token => token }) {
+    const head = element("tr", {}, element("td"), columns.tokens.map(token =>
+      element("th", { scope: "col", lang: languageTag(columns.language) }, element("span", {}, token))));
+    const body = rows.tokens.map((token, t) => element("tr", {},
+      element("th", { scope: "row", lang: languageTag(rows.language) }, label(token, t)),
+      columns.tokens.map((_, i) => {
+        const weight = weights[t][i] ?? 0; // a step of a decoder does not see later ones
+        const dot = gold?.[t]?.includes(i);
+        return element("td", { class: dot ? "live-gold" : false, style: { "--share": weight } },
+          element("span", { class: "hidden" }, number(weight) + (dot ? `, ${words.gold}` : "")));
+      })));
+    const caption = element("caption", { class: "hidden" }, words.weights);
+    return element("table", { class: "live-heat" }, caption, element("thead", {}, head), element("tbody", {}, body));
+  }
+
+  // A square drawing without words; dark where the weight is near 1.
+  function drawing(weights, columns) {
+    const cells = weights.flatMap((line, y) => [...line].map((weight, x) => ({ weight, x, y }))).filter(({ weight }) => weight >= 0.02);
+    return element("svg:svg", { viewBox: `0 0 ${columns} ${weights.length}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+      cells.map(({ weight, x, y }) => element("svg:rect", { x, y, width: 1, height: 1, "fill-opacity": number(weight) })));
+  }
+
+  const bar = share => element("span", { class: "live-bar", "aria-hidden": "true", style: { "--share": share } });
+
+  courseLive.heat = { table, drawing, bar, number, languageTag };
+})();
