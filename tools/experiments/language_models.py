@@ -1,6 +1,6 @@
 """Which sentences does a small language model write, beside n-grams, and how far do its positions reach?
 
-``python -m tools.experiments.language_models [--workers N]`` trains 15 small models (about 5 minutes on two
+``python -m tools.experiments.language_models [--workers N]`` trains 12 small models (about 5 minutes on two
 cores) and writes three tables to ``mha_course/data``.
 
 ``language_models.tsv`` has a row for each model, seed and temperature, of 1,000 sentences each.
@@ -15,8 +15,7 @@ verdicts, and the first five that the Transformer writes after *give me two* in 
 
 ``language_positions.tsv`` has the perplexity of models that were trained on texts of 32 tokens, for positions
 from ``start`` on, before ``end``. Texts are sentences in random order, one after another. ``positions`` says
-what the model knows of the order: nothing but the causal mask, sinusoids, a penalty on distance (ALiBi), or
-rotary positions.
+how the model knows the order: by sinusoids, by a penalty on distance (ALiBi), or by rotary positions.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ WAYS: tuple[dict[str, Any], ...] = (
     {"temperature": 0}, {"temperature": 0.5}, {"temperature": 1.0}, {"temperature": 1.5}, {"top_k": 3},
     {"top_p": 0.5},
 )  # fmt: skip
-POSITIONS = ("none", "sinusoids", "ALiBi", "rotary")
+POSITIONS = ("sinusoids", "ALiBi", "rotary")
 TRAINED, STEPS, RANGES = 32, 700, ((16, 32), (32, 40), (40, 48), (64, 96), (128, 256))
 
 
