@@ -92,8 +92,8 @@ test: $(READY) tests/node_modules/.ready
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests
 	$(BIN)/python -m pytest $(NOTEBOOKS) book
 
-# The quick form leaves to `make test` what builds whole sites.
-WITHOUT_SITE := $(addprefix --ignore tests/test_,browser.py site.py pdf.py new_language.py)
+# The quick form leaves to `make test` what builds whole sites or starts new environments.
+WITHOUT_SITE := $(addprefix --ignore tests/test_,browser.py site.py pdf.py new_language.py release.py examples.py)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

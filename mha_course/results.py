@@ -12,7 +12,7 @@ def stored_results(name: str) -> list[dict[str, str | float]]:
     Parameters
     ----------
     name : str
-        The experiment, such as ``"ablation"``; its table lies in the package.
+        The experiment, such as ``"layouts"``; its table lies in the package.
 
     Returns
     -------
@@ -21,8 +21,8 @@ def stored_results(name: str) -> list[dict[str, str | float]]:
 
     Examples
     --------
-    >>> stored_results("ablation")[0]["cell"]
-    'gru'
+    >>> stored_results("layouts")[0]["direction"]
+    'one'
     """
     folder = resources.files("mha_course.data")
     table = folder / f"{name}.tsv"

@@ -269,7 +269,7 @@ REFUSED = [
     (lambda: join_tokens(["a"], "de"), ValueError, "language must be one of 'en', 'fr', 'tr', 'vi', 'zh', got 'de'"),
     (lambda: batches([], WORDS, WORDS, 1.5), TypeError, "batch_size must be an integer, got 1.5"),
     (lambda: batches([], WORDS, WORDS, seed=[1]), TypeError, "seed must be an integer, got [1]"),
-    (lambda: stored_results("nothing"), ValueError, "name must be one of ablation"),
+    (lambda: stored_results("nothing"), ValueError, "name must be one of bottleneck"),
     # heads
     *((lambda head=head: prune_heads(MultiHeadAttention(12, 3), [head]), ValueError, f"heads must be some of those that all_heads(model) returns, got {head!r}")
       for head in (Head("", 3), Head("", -1), Head("a", 0), ("", 0.5), ("", True), 0)),

@@ -268,6 +268,8 @@ SPELLED: list[tuple[str, str, str, list[str]]] = [
     ("zh", "0.665 to 2", "從0.66降到3。", ["0.665", "2"]),
     ("zh", "`x = 0.5`, $0.3$, h1 and PyTorch 2.13", "沒有", []),
     ("vi", "three of them", "ba", []),
+    ("tr", "64 units, 64 again", "64 birim", []),
+    ("tr", "64 units, 64 again", "64 birim, yine 65", ["64"]),
 ]
 
 

@@ -89,6 +89,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, root / name)
+    shutil.rmtree(root / "book/eo", ignore_errors=True)
     identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
     for command in (["init", "-q"], ["add", "."], [*identity, "commit", "-q", "-m", "First"]):
         subprocess.run(["git", "-C", str(root), *command], check=True)

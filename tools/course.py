@@ -169,6 +169,24 @@ class Course:
         return [Path(file).name for file in files if file]
 
     @property
+    def parts(self) -> dict[str, list[str]]:
+        """The pages after the first one, by the part that `_config.yml` begins before them."""
+        begins = {stem: name for name, stem in (self.settings.get("parts") or {}).items()}
+        name, parts = "", {}
+        for stem in self.pages[1:]:
+            name = begins.get(stem, name)
+            parts.setdefault(name, []).append(stem)
+        return parts
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The number of each chapter; pages of the part `reference`, and of none, have no number."""
+        named = (
+            stem for name, stems in self.parts.items() if name not in ("", "reference") for stem in stems
+        )
+        return {stem: number for number, stem in enumerate(named, 1)}
+
+    @property
     def mended(self) -> set[str]:
         """The pages of the second edition, where a fault of the form is an error and no warning."""
         return set(self.text("book/second-edition.txt").split())

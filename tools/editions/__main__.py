@@ -57,7 +57,8 @@ def run_stamp(course: Course, args: argparse.Namespace) -> int:
         changes = [(key, history.difference(course, first, stem, key)) for key in stale]
         stamped = lock.stamp(course, first, stem, ids or None)
     for key, change in changes:
-        print(f"{course.source} {stem}#{key}: {change}")
+        if "[-" in change or "{+" in change:
+            print(f"{course.source} {stem}#{key}: {history.changed_lines(change)}")
     print(f"stamped {len(stamped)}: {' '.join(stamped)}" if stamped else "nothing to stamp")
     return 0
 
@@ -101,7 +102,9 @@ def run_add(course: Course, args: argparse.Namespace) -> int:
 def run_export(course: Course, args: argparse.Namespace) -> int:
     path = args.file or exchange.default_path(course, args.language, args.stem)
     exchange.write_export(course, args.language, args.stem, path, args.todo, args.force)
-    print(f"write the translation in {path}, then: import {args.language} {args.stem}")
+    print(
+        f"write the translation in {exchange.shown(course, path)}, then: import {args.language} {args.stem}"
+    )
     return 0
 
 

@@ -57,8 +57,8 @@ def write_export(course: Course, language: str, stem: str, path: Path, todo: boo
     text = export(course, language, stem, todo)
     if not force and path.exists() and holds_work(course, language, stem, path):
         raise CourseError(
-            f"{language} {stem}: {path} holds work that was not imported. Import it, export into another"
-            " FILE, or say --force to overwrite it. Nothing was written."
+            f"{language} {stem}: {shown(course, path)} holds work that was not imported."
+            " Import it, export into another FILE, or say --force to overwrite it. Nothing was written."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"{text}\n{END}{digest(text)}\n", encoding="utf-8")
@@ -72,9 +72,9 @@ def holds_work(course: Course, language: str, stem: str, path: Path) -> bool:
         return False
     try:
         if language == course.source:
-            return source_cells(file, str(path)) != exported_cells(course.read(language, stem))
+            return source_cells(file, "") != exported_cells(course.read(language, stem))
         texts = cells(course.read(language, stem))
-        found = passages(language, file, str(path))
+        found = passages(language, file, str(shown(course, path)))
         return any(p.text and (p.key not in texts or p.text != texts[p.key].source.strip()) for p in found)
     except CourseError:
         return True
@@ -85,6 +85,11 @@ def read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"{path}: cannot be read: {error}") from None
+
+
+def shown(course: Course, path: Path) -> Path:
+    """A path as a person in the course's folder names it."""
+    return path.relative_to(course.root) if path.is_relative_to(course.root) else path
 
 
 def default_path(course: Course, language: str, stem: str) -> Path:
@@ -153,8 +158,8 @@ def take_in(course: Course, language: str, stem: str, path: Path, stamp: bool = 
     """Write the file's translations into the notebook: all, or none where one has a fault."""
     file = read_text(path)
     if language == course.source:
-        return take_in_source(course, stem, file, str(path))
-    found = passages(language, file, str(path))
+        return take_in_source(course, stem, file, str(shown(course, path)))
+    found = passages(language, file, str(shown(course, path)))
     english, notebook = cells(course.read(course.source, stem)), course.read(language, stem)
     texts, lock = cells(notebook), read_lock(course, language)
     changed = [p for p in found if p.text and (p.key not in texts or p.text != texts[p.key].source.strip())]
@@ -166,7 +171,7 @@ def take_in(course: Course, language: str, stem: str, path: Path, stamp: bool = 
     keys = Counter(passage.key for passage in found)
     faults += [f"  {language} {stem}#{key}: stands twice" for key, number in keys.items() if number > 1]
     if faults:
-        raise CourseError(f"{path}: nothing was changed, because of\n" + "\n".join(faults))
+        raise CourseError(f"{shown(course, path)}: nothing was changed, because of\n" + "\n".join(faults))
     for passage in changed:
         texts[passage.key].source = passage.text
         if stamp:

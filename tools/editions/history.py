@@ -63,6 +63,11 @@ def mark_changes(then: str, now: str) -> str:
     return "".join(shown)
 
 
+def changed_lines(marked: str) -> str:
+    """The lines of a marked text in which something changed."""
+    return "\n".join(line for line in marked.splitlines() if "[-" in line or "{+" in line) or marked
+
+
 def numbers_of(text: str) -> list[str]:
     return re.findall(r"\d+(?:[.,]\d+)*", plain(text))
 
@@ -94,7 +99,7 @@ def stamp_trivial(course: Course, stem: str, keys: list[str]) -> list[str]:
                 lock[stem, key] = Entry(digest(now), entry.text)
                 fresh.append(language)
         stays = f"stays fresh in {', '.join(fresh)}" if fresh else "was fresh in no language"
-        said.append(f"{where}: {stays}\n{mark_changes(then, now)}")
+        said.append(f"{where}: {stays}\n{changed_lines(mark_changes(then, now))}")
     for language, lock in locks.items():
         write_lock(course, language, lock)
     return said

@@ -23,7 +23,8 @@ VERSION = re.compile(
 OUTPUT = re.compile(r"(?<![\w.])\d*\.?\d+(?:e[+-]?\d+)?(?![\w])")
 TIME = re.compile(r"^\*\*Time:\*\*.*$|^#{1,6} .*$", re.MULTILINE)
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_])(?:[1-9]\d{0,2}(?:[.,\s]\d{3})+(?:[.,]\d+)?|\d*[.,]\d+|\d+)(?![A-Za-z0-9_])"
+    r"(?<![A-Za-z0-9_])(?<!\d\.)"  # 3.2.1 counts sections and is no number
+    r"(?:[1-9]\d{0,2}(?:[.,\s]\d{3})+(?:[.,]\d+)?|\d*[.,]\d+|\d+)(?![A-Za-z0-9_]|\.\d)"
 )
 GROUPED = re.compile(r"[1-9]\d{0,2}(?:[.,\s]\d{3})+")
 
@@ -92,9 +93,16 @@ def measured(text: str) -> Iterator[tuple[str, float, float]]:
 def lost(course: Course, language: str, english: str, text: str) -> Iterator[str]:
     """Numbers of an English cell that its translation lacks, spelled as the language spells them."""
     point = course.languages[language].decimal
-    theirs = {value for written in numbers(text) for value in readings(written, point)}
-    for written in dict.fromkeys(numbers(english)):
-        if not readings(written, ".") & theirs:
+    ours = [readings(written, point) for written in numbers(text)]
+    known, gone = set().union(*ours), []
+    for written in numbers(english):
+        wanted = readings(written, ".")
+        if found := next((values for values in ours if values & wanted), None):
+            ours.remove(found)
+        else:
+            gone.append((written, not wanted & known))
+    for written, everywhere in dict.fromkeys(gone):
+        if everywhere or ours:  # once fewer is no fault; once fewer, and another number more, is
             here = written.translate(str.maketrans(".,", ",.")) if point == "," else written
             yield f"the number {written} of English is missing" + (f": {here}" if here != written else "")
 

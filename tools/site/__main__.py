@@ -40,11 +40,12 @@ def run_serve(course: Course, options: argparse.Namespace) -> int:
 
 def run_pdf(course: Course, options: argparse.Namespace) -> int:
     """Print one PDF an edition."""
-    from .pdf import print_editions
+    from .pdf import link, print_editions
 
     out = options.out.resolve()
-    for path in print_editions(out, out.parent / "pdf", options.codes, course.pages):
-        print(path)
+    printed = print_editions(out, out.parent / "pdf", options.codes, course.pages)
+    link(out, printed)
+    print(*printed, sep="\n")
     return 0
 
 

@@ -1,6 +1,8 @@
 """The pages above the editions: one picks the reader's language, one answers for lost addresses."""
 
-import json
+import base64
+import hashlib
+import re
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader
@@ -8,7 +10,9 @@ from jinja2 import Environment, FileSystemLoader
 from tools.course import Course
 
 from .extension import THEME
-from .extension.pages import page_address
+from .extension.pages import POLICY, page_address
+
+MARK = "own-policy"
 
 
 def write_root(out: Path, course: Course, codes: list[str]) -> None:
@@ -20,8 +24,22 @@ def write_root(out: Path, course: Course, codes: list[str]) -> None:
         if code in codes
     ]
     for page in ("root", "missing"):
-        text = templates.get_template(f"{page}.html").render(editions=editions, codes=json.dumps(codes))
+        text = templates.get_template(f"{page}.html").render(
+            editions=editions, policy=POLICY, own_policy=MARK
+        )
+        text = text.replace(MARK, policy_of(text))
         (out / {"root": "index.html", "missing": "404.html"}[page]).write_text(text, encoding="utf-8")
+
+
+def policy_of(page: str) -> str:
+    """What a page may load that brings its script and style along, since it is shown at any address."""
+    kinds = {"script": "script-src", "style": "style-src"}
+    rules = ["default-src 'none'"]
+    for name, rule in kinds.items():
+        for text in re.findall(rf"<{name}>(.*?)</{name}>", page, re.DOTALL):
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            rules.append(f"{rule} 'sha256-{digest}'")
+    return "; ".join(rules)
 
 
 def write_sitemap(out: Path, course: Course, address: str, codes: list[str]) -> None:

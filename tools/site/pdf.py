@@ -79,6 +79,16 @@ def whole_book(edition: Path, stems: list[str]) -> str:
     )
 
 
+def link(site: Path, printed: list[Path]) -> None:
+    """Put each edition's PDF beside its pages, and the link to it at their feet, which waits in a comment."""
+    for path in printed:
+        edition = site / path.stem
+        shutil.copyfile(path, edition / "course.pdf")
+        for page in edition.glob("*.html"):
+            text = page.read_text(encoding="utf-8")
+            page.write_text(re.sub(r"<!--pdf (.*?) pdf-->", r"\1", text), encoding="utf-8")
+
+
 def print_editions(site: Path, out: Path, codes: list[str], stems: list[str]) -> list[Path]:
     """Print editions of the built site; the PDFs' places are returned."""
     out.mkdir(parents=True, exist_ok=True)

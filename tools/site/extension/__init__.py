@@ -15,7 +15,7 @@ from sphinx.config import Config
 from tools.course import ROOT
 from tools.site import live
 
-from . import api, formulas, notices, pages, renderer, search, writer
+from . import api, formulas, home, notices, pages, renderer, search, terms, writer
 from .notebook import NotebookParser
 
 THEME = Path(__file__).parents[1] / "theme"
@@ -51,6 +51,6 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("config-inited", configure)
     app.add_html_theme("course", str(THEME))
     app.add_source_parser(NotebookParser, override=True)
-    for part in (writer, renderer, formulas, pages, search, api, notices, live):
+    for part in (writer, renderer, formulas, pages, home, search, api, notices, terms, live):
         part.setup(app)
     return {"parallel_read_safe": False, "parallel_write_safe": True, "env_version": version_of_this()}

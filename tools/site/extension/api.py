@@ -9,11 +9,13 @@ from pathlib import Path
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
+from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from tools.course import Course
 
 from .edition import words
+from .notebook import folded
 from .writer import Box
 
 PACKAGE = Course().root / Course().package
@@ -186,6 +188,9 @@ class Reference(Directive):
             part += nodes.title("", "", nodes.literal("", f"{PACKAGE.name}.{path.stem}"))
             text = Box(lang="en")
             self.state.nested_parse(StringList(module(path, word), str(path)), 0, text)
+            for content in text.findall(addnodes.desc_content):
+                if not isinstance(content.parent.parent, addnodes.desc_content):
+                    content[1:] = [folded(word["api_details"], *content.children[1:], classes=[])]
             part += text
             sections.append(part)
         return sections

@@ -16,6 +16,7 @@ from .writer import Box
 logger = logging.getLogger(__name__)
 AFTER = re.compile(r"^(?:[^\s\u2e80-\uffef]+|[、。，；：！？）」』》〉]+)")
 BEFORE = re.compile(r"(?:[^\s\u2e80-\uffef]+|[（「『《〈]+)$")
+SHORT = 20  # signs: a shorter formula stays on one line
 BASE = re.compile(r'(</span>)(<span class="base">)')
 SERVER = """
 const katex = require(process.argv[1]);
@@ -75,9 +76,10 @@ def visit(translator, node: nodes.Element, display: bool) -> None:
         logger.warning("%s: the formula %r cannot be set: %s", place, formula, answer["error"], location=node)
         answer = {"html": translator.encode(formula)}
     tag = "div" if display else "span"
+    short = not display and len(re.sub(r"\\[a-zA-Z]+", "x", formula)) <= SHORT
     if "glued" in node.parent.get("classes", []):  # within itself such a formula may go on in the next line
         answer = {"html": BASE.sub(r"\1<wbr>\2", answer["html"])}
-    translator.body.append(f'<{tag} class="math">{answer["html"]}</{tag}>')
+    translator.body.append(f'<{tag} class="math{" whole" if short else ""}">{answer["html"]}</{tag}>')
     raise nodes.SkipNode
 
 

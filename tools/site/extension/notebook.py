@@ -19,6 +19,8 @@ from .plain import plain
 from .renderer import CellRenderer
 from .writer import Box
 
+SHOWN = re.compile(r"(?:class|function)-(?P<name>[\w-]+)")
+SIGNATURE = 200  # characters of a class's code that the search knows
 BOLD = re.compile(r"\s*\*\*")
 
 
@@ -79,6 +81,11 @@ def code_cell(cell: dict, renderer: CellRenderer) -> list[nodes.Node]:
         parts = [nodes.literal_block(source, source, language="ipython3", classes=["code"])]
         if label := fold_label(cell["id"], tags, source, pictures, words(renderer.environment.config)):
             parts = [folded(label, *parts, classes=["aside"])]
+    if cell["id"] == "opening" and renderer.environment.docname == renderer.environment.config.root_doc:
+        shown = [Box("", *shown, ids=["live-translator"])]
+    if shown_code := SHOWN.fullmatch(cell["id"]):  # a class or function of the package is found by its name
+        name = shown_code["name"].replace("-", "_")
+        renderer.passages.append([cell["id"], f"{name} {source[:SIGNATURE]}", name])
     box = Box(classes=["cell", *(f"tag-{tag}" for tag in tags)], ids=[cell["id"]])
     box += shown + parts if pictures and "hide-input" in tags else parts + shown
     return [box] if box.children else []
@@ -126,6 +133,8 @@ def folded(label: str, *parts: nodes.Node, classes: list[str]) -> Box:
 def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
     """A picture with the caption cell that follows it, whose bold beginning is what is read aloud."""
     box = Box(tag="figure")
+    if cell == "opening" or "picture" not in renderer.facts:  # the page's own on the home page
+        renderer.facts["picture"] = (picture.address, picture.width, picture.height)
     caption = renderer.captions_of.get(cell)
     if caption is None:
         renderer.warn(f"the picture has no caption: a Markdown cell {cell}-caption must follow")
@@ -137,6 +146,8 @@ def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
     bold = next(paragraphs[0].findall(nodes.strong), None) if BOLD.match(caption) else None
     seen = " ".join(plain(bold).split()) if bold else text
     box += raw(picture.html(seen, words(renderer.environment.config)["enlarge"]))
+    if bold:  # it is heard as the picture's words
+        bold.replace_self([raw('<strong aria-hidden="true">'), *bold.children, raw("</strong>")])
     box += Box("", *paragraphs, tag="figcaption", ids=[f"{cell}-caption"])
     return box
 

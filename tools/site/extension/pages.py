@@ -3,7 +3,7 @@
 import hashlib
 import re
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from docutils import nodes
@@ -12,7 +12,12 @@ from sphinx.util.osutil import relative_uri
 
 from .edition import course_of, words
 from .notices import notices, untranslated
+from .plain import plain
 
+POLICY = (
+    "default-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; object-src 'none'"
+)  # formulas bring places in style attributes
 STATIC = Path(__file__).parents[1] / "theme" / "static"
 
 
@@ -22,17 +27,24 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
     stem = page.rpartition("/")[2]
     metadata = app.env.metadata.get(page, {})
     told = notices(app, page)
+    listed = parts(app, page)
+    pages = [item for part in listed for item in part["pages"]]
     openings = {passage[0]: passage[1] for passage in metadata.get("passages", [])}
     context.update(
         w=word,
+        policy=POLICY,
         lang=course.languages[language].html,
         edition=language,
         stem=stem,
         description=metadata.get("description") or word["about_site"],
         asset=lambda name: asset_address(app, page, name),
         editions=editions(app, page, stem),
-        chapters=chapters(app, page),
-        sections=sections(doctree),
+        parts=listed,
+        here=next((item for item in pages if item["current"]), None),
+        part_here=next((part["name"] for part in listed for item in part["pages"] if item["current"]), ""),
+        before=beside(pages, -1),
+        after=beside(pages, 1),
+        sections=sections(doctree, 1 if stem in course.numbers else 2),
         colab=colab_address(repository(app), language, stem) if course.path(language, stem).exists() else "",
         download=f"notebooks/{stem}.ipynb" if is_notebook(app, page) and app.config.course_assets else "",
         canonical=page_address(app.config.html_baseurl, language, stem),
@@ -44,6 +56,12 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
         openings=openings,
         text_lang=course.languages[course.source].html if untranslated(course, language, stem) else "",
     )
+
+
+def beside(pages: list[dict[str, Any]], step: int) -> dict[str, Any] | None:
+    """The page before or after the current one."""
+    place = next((place + step for place, item in enumerate(pages) if item["current"]), -1)
+    return pages[place] if 0 <= place < len(pages) else None
 
 
 def home_of(app: Sphinx) -> str:
@@ -100,32 +118,54 @@ def page_address(base: str, language: str, stem: str) -> str:
     return f"{base}/{language}/" + ("" if stem == "index" else f"{stem}.html") if base else ""
 
 
-def chapters(app: Sphinx, page: str) -> list[dict[str, Any]]:
-    """The course's pages in order, the home page first."""
-    home, course = home_of(app), course_of(app.config)
-    order = [home, *app.env.toctree_includes.get(home, [])]
-    here = app.builder.get_target_uri(page)
+def parts(app: Sphinx, page: str) -> list[dict[str, Any]]:
+    """The course's pages in the order of its parts, the home page before them in a part without a name."""
+    course, word = course_of(app.config), words(app.config)
+    groups = {"": [course.pages[0]], **course.parts}
     return [
-        {
-            "title": app.env.titles[name].astext(),
-            "href": relative_uri(here, app.builder.get_target_uri(name)) or here.rpartition("/")[2],
-            "current": name == page,
-            "lang": course.languages[course.source].html
-            if untranslated(course, app.config.course_language, name)
-            else "",
-        }
-        for name in order
-        if name in app.env.titles and not name.endswith("translations")  # the footer leads there
+        {"name": word.get(f"part_{name}", name), "pages": [about(app, page, stem) for stem in stems]}
+        for name, group in groups.items()
+        if (stems := [stem for stem in group if stem != "translations"])  # the footer leads there
     ]
 
 
-def sections(doctree: nodes.document | None) -> list[dict[str, str]]:
-    """The page's second-level headings."""
-    if doctree is None:
-        return []
-    found = [node for node in doctree.findall(nodes.section) if isinstance(node.parent, nodes.section)]
-    top = [node for node in found if isinstance(node.parent.parent, nodes.document)]
-    return [{"id": node["ids"][0], "title": node[0].astext()} for node in top if node["ids"]]
+def about(app: Sphinx, here: str, stem: str) -> dict[str, Any]:
+    """What lists of chapters say of a page."""
+    course, word = course_of(app.config), words(app.config)
+    page = str(PurePosixPath(here).with_name(stem))
+    facts = app.env.metadata.get(page, {})
+    start, target = app.builder.get_target_uri(here), app.builder.get_target_uri(page)
+    foreign = untranslated(course, app.config.course_language, stem)
+    return {
+        "stem": stem,
+        "title": app.env.titles[page].astext(),
+        "number": course.numbers.get(stem, ""),
+        "minutes": word["minutes"].format(n=facts["minutes"]) if "minutes" in facts else "",
+        "lead": facts.get("lead", ""),
+        "picture": facts.get("picture"),
+        "href": relative_uri(start, target) or start.rpartition("/")[2],
+        "current": page == here,
+        "lang": course.languages[course.source].html if foreign else "",
+    }
+
+
+def sections(node: nodes.Node | None, depth: int) -> list[dict[str, Any]]:
+    """The headings below a page's title, `depth` levels of them."""
+    found = [part for part in (node.children if node and depth else ()) if isinstance(part, nodes.section)]
+    if isinstance(node, nodes.document):
+        return sections(found[0], depth) if found else []
+    return [
+        {"id": part["ids"][0], "title": heading(part), "parts": sections(part, depth - 1)} for part in found
+    ]
+
+
+def heading(section: nodes.section) -> str:
+    """A heading's words, without an exercise's stars and minutes."""
+    return "".join(
+        plain(part)
+        for part in section[0]
+        if not (hasattr(part, "attributes") and "effort" in part["classes"])
+    )
 
 
 def repository(app: Sphinx) -> dict[str, str]:

@@ -15,7 +15,7 @@ RELATIONS = set("=≠<>≤≥≈→←∈")
 
 def plain(node: nodes.Node) -> str:
     """A node's text, with `h₁, …, h₄` for `$h_1, \\dots, h_4$`."""
-    if isinstance(node, nodes.math):
+    if isinstance(node, nodes.math | nodes.math_block):
         mathml = MATHML.search(render(node.astext(), False).get("html", ""))
         return formula(mathml[0]) if mathml else node.astext()
     if isinstance(node, nodes.Element) and node.children:

@@ -22,6 +22,8 @@ from .writer import Box
 logger = logging.getLogger(__name__)
 LINK = re.compile(r"^(?P<stem>[\w-]*)(?:\.(?P<kind>ipynb|md))?(?:#(?P<anchor>.+))?$")
 DESCRIPTION_LENGTH = 160
+LONGEST_NAME = 80  # of a term with its other names, as the glossary begins
+CONTENTS = "<!-- chapters -->"  # the home page's template puts the cards of the chapters here
 DETAILS = re.compile(r"\A<details><summary>.*?</summary>\n(.*)</details>\s*\Z", re.DOTALL)
 EFFORT = re.compile(r"\s*[(（]★{1,3}[,，、]?\s*[^()（）]*[)）]$")
 
@@ -35,8 +37,10 @@ class CellRenderer(SphinxRenderer):
         self.cell = ""
         self.headings = 0
         self.heading = ""
+        self.contents_shown = False
         self.passages: list[list[str]] = []
         self.links: list[tuple] = []
+        self.facts: dict[str, object] = {}  # what lists of chapters say of the page
         self.captions_of = {}
         for cell, following in pairwise(cells):
             if following["id"] == f"{cell['id']}-caption" and following["cell_type"] == "markdown":
@@ -63,11 +67,13 @@ class CellRenderer(SphinxRenderer):
         branches = [(branch, len(branch)) for branch in self.open_branches()]
         self._render_tokens(tokens)
         added = [node for branch, length in branches for child in branch[length:] for node in child.findall()]
-        blocks = (nodes.title, nodes.paragraph, nodes.literal_block)
+        blocks = (nodes.title, nodes.paragraph, nodes.literal_block, nodes.math_block)
         text = " ".join(plain(node).replace("\n", " ") for node in added if isinstance(node, blocks))
         self.heading = next((plain(node) for node in added if isinstance(node, nodes.title)), self.heading)
-        self.passages.append([self.cell, text, self.heading])
+        self.passages.append([self.cell, text, named(added) or self.heading])
         for node in added:
+            if isinstance(node, nodes.strong):
+                close_gap(node)
             if isinstance(node, nodes.math | nodes.math_block):
                 node["cell"] = self.cell
         self.dress(added)
@@ -78,15 +84,34 @@ class CellRenderer(SphinxRenderer):
             if isinstance(node, nodes.title) and node.parent.parent is not self.document:
                 mark_exercise(node)
             elif isinstance(node, nodes.paragraph) and len(self.passages) == 1:
-                begins_bold = isinstance(first_part(node), nodes.strong)
-                node["classes"] += (
-                    ["facts"] if begins_bold else ["lead"] if node.parent.index(node) == 1 else []
-                )
+                self.dress_beginning(node)
+            elif isinstance(node, nodes.enumerated_list | nodes.bullet_list) and self.is_contents(node):
+                node.replace_self([] if self.contents_shown else nodes.raw("", CONTENTS, format="html"))
+                self.contents_shown = True
             elif isinstance(node, nodes.paragraph) and (mark := re.match("[✓✗]", node.astext())):
                 node["classes"].append("right" if mark[0] == "✓" else "wrong")
             elif isinstance(node, nodes.table) and self.cell.endswith(MEASURED):
                 caption = nodes.paragraph("", words(self.environment.config)["seeds"])
                 node.replace_self(Box("", caption, node.deepcopy(), classes=["seeds"]))
+
+    def dress_beginning(self, node: nodes.paragraph) -> None:
+        """What stands under a page's title: the promise, a link to begin with, what is needed, the time."""
+        start = first_part(node)
+        if not isinstance(start, nodes.strong):
+            if node.parent.index(node) == 1:
+                node["classes"].append("lead")
+                self.facts["lead"] = plain(node).replace("\n", " ")
+        elif node.astext() == start.astext() and next(node.findall(nodes.reference), None):
+            node["classes"].append("start")
+        else:
+            node["classes"].append("facts")
+            if number := re.search(r"\d+", node.astext()):
+                self.facts["minutes"] = int(number[0])  # the last of these lines says the time
+
+    def is_contents(self, node: nodes.Element) -> bool:
+        """Whether this is the home page's plain list of chapters, which the site shows as cards."""
+        home = self.environment.docname == self.environment.config.root_doc
+        return home and self.cell == "chapters" and isinstance(node.parent, nodes.section)
 
     def open_branches(self) -> list[nodes.Element]:
         """The places that the next cell's blocks may go to: the section at hand and those around it."""
@@ -100,12 +125,15 @@ class CellRenderer(SphinxRenderer):
         box = Box()
         with self.current_node_context(box):
             self._render_tokens(self.md.parse(source, self.md_env))
+        for strong in list(box.findall(nodes.strong)):
+            close_gap(strong)
         return box.children
 
     def summary(self) -> dict[str, object]:
         """What search and the page's description need of this notebook."""
         paragraphs = (plain(node).replace("\n", " ") for node in self.document.findall(nodes.paragraph))
-        return {"passages": self.passages, "links": self.links, "description": shorten(next(paragraphs, ""))}
+        description = shorten(next(paragraphs, ""))
+        return {"passages": self.passages, "links": self.links, "description": description, **self.facts}
 
     def render_heading(self, token) -> None:
         """A heading is found by its cell's id in every language."""
@@ -151,6 +179,22 @@ class CellRenderer(SphinxRenderer):
 def first_part(paragraph: nodes.Element) -> nodes.Node | None:
     """What a paragraph begins with; an empty text comes first."""
     return next((part for part in paragraph if part.astext()), None)
+
+
+def close_gap(strong: nodes.strong) -> None:
+    """Chinese marks bring their own space; Markdown needs one more behind stress that ends with a mark."""
+    after = strong.next_node(nodes.Text, descend=False, siblings=True)
+    if after is not None and strong.astext().endswith(tuple("。，；：！？")) and after.startswith(" "):
+        after.parent.replace(after, nodes.Text(after.lstrip(" ")))
+
+
+def named(added: list[nodes.Node]) -> str:
+    """What a passage says it is about, `**Query** (the question): …`; empty where it begins otherwise."""
+    first = next((node for node in added if isinstance(node, nodes.title | nodes.paragraph)), None)
+    if not isinstance(first, nodes.paragraph) or not isinstance(first_part(first), nodes.strong):
+        return ""
+    name, colon, _ = plain(first).replace("：", ":").partition(":")
+    return name if colon and len(name) <= LONGEST_NAME else ""
 
 
 def mark_exercise(title: nodes.title) -> None:

@@ -8,9 +8,13 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
+from tools.course import Course
+
+from .edition import course_of
 from .plain import plain
 
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
+HERE = Path(__file__).parent
 
 
 def read(app: Sphinx, doctree: nodes.document) -> None:
@@ -21,7 +25,9 @@ def read(app: Sphinx, doctree: nodes.document) -> None:
             found.append([anchor[1], ANCHOR.sub("", node.astext()), ""])
     for node in doctree.findall(addnodes.desc):
         said = next(node[1].findall(nodes.paragraph), nodes.Text(""))
-        found += [[name, f"{name.rpartition('.')[2]}: {plain(said)}", ""] for name in node[0]["ids"][:1]]
+        for key in node[0]["ids"][:1]:
+            name = key.rpartition(".")[2]
+            found.append([key, f"{name}: {plain(said)}", name])
     if found:
         app.env.metadata[app.env.docname]["passages"] = found
 
@@ -36,11 +42,37 @@ def passages(app: Sphinx) -> list[list]:
     ]
 
 
+def lines_of(name: str) -> list[str]:
+    """A list that lies beside this module, without its remarks."""
+    text = (HERE / name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
+def names(course: Course, language: str) -> list[list[str]]:
+    """Groups of names for the same thing: English, the edition's word and variants, and what readers type."""
+    groups = [line.split(" = ") for line in lines_of("synonyms.txt")]
+    for row in course.terms:
+        term, word = row[course.source], row.get(language, "")
+        accepted = (row.get(f"{language}_accepted") or "").split("|")
+        own = list(dict.fromkeys(filter(None, (term, word, *accepted))))
+        group = next((group for group in groups if term in group), None)
+        if group is not None:
+            group += [name for name in own if name not in group]
+        elif len(own) > 1:
+            groups.append(own)
+    return groups
+
+
 def write(app: Sphinx, exception: Exception | None) -> None:
     """Write the index beside the pages."""
     if exception is None and app.builder.format == "html":
-        data = json.dumps(passages(app), ensure_ascii=False, separators=(",", ":"))
-        (Path(app.outdir) / "search-data.js").write_text(f"window.courseData={data};\n", encoding="utf-8")
+        data = {
+            "pages": passages(app),
+            "names": names(course_of(app.config), app.config.course_language),
+            "simplified": " ".join(lines_of("simplified.txt")).split(),
+        }
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        (Path(app.outdir) / "search-data.js").write_text(f"window.courseData={text};\n", encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:

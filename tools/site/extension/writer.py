@@ -10,6 +10,7 @@ from sphinx.writers.html5 import HTML5Translator
 from .edition import words
 
 HAN = re.compile("[\u4e00-\u9fff]")
+WIDEST, ROOM = 30, 60  # signs: of one column, of all columns
 PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
 
 
@@ -25,6 +26,25 @@ def line_element(line: str) -> str:
     return f'<span class="line"{style}>{line}\n</span>'
 
 
+def said(node: nodes.Element) -> str:
+    """The words of a heading or a table's cell; formulas are none."""
+    texts = (text.astext() for text in node.findall(nodes.Text) if not isinstance(text.parent, nodes.math))
+    return " ".join("".join(texts).split())
+
+
+def heads(group: nodes.tgroup) -> list[str]:
+    """The words over a table's columns."""
+    rows = list(group.findall(nodes.thead))
+    return [said(cell) for cell in rows[0][0]] if rows else []
+
+
+def much_text(table: nodes.table) -> bool:
+    """Whether a table has three columns or more, and more text than stands side by side on a phone."""
+    rows = [[len(said(cell)) for cell in row] for row in table.findall(nodes.row)]
+    columns = list(zip(*rows, strict=False))
+    return len(columns) > 2 and sum(min(max(lengths), WIDEST) for lengths in columns) > ROOM
+
+
 class Box(nodes.General, nodes.Element):
     """Blocks that belong together; `tag` is the element that holds them."""
 
@@ -37,12 +57,12 @@ class CourseTranslator(HTML5Translator):
         return escape(words(self.config)[key])
 
     def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
-        """A link to a heading, labelled in the reader's language instead of Sphinx's."""
+        """A link to a heading, labelled in the reader's language; no stop on a keyboard's way."""
         if node["ids"]:
-            label = self.word("permalink")
-            self.body.append(
-                f'<a class="headerlink" href="#{node["ids"][0]}" aria-label="{label}" title="{label}">#</a>'
-            )
+            title = node.next_node(nodes.title)
+            label = self.word("permalink") + (self.word("colon") + escape(said(title)) if title else "")
+            attributes = f'tabindex="-1" aria-label="{label}" title="{self.word("permalink")}"'
+            self.body.append(f'<a class="headerlink" href="#{node["ids"][0]}" {attributes}>#</a>')
 
     def visit_Box(self, node: Box) -> None:
         """Open a cell, a figure, a caption, a note or a passage in another language."""
@@ -74,17 +94,20 @@ class CourseTranslator(HTML5Translator):
         self.body.append('<em class="han">' if HAN.search(node.astext()) else "<em>")
 
     def visit_table(self, node: nodes.Element) -> None:
-        """A table scrolls inside itself."""
-        label = self.word("table")
-        self.body.append(f'<div class="wide" role="group" aria-label="{label}">')
+        """A table scrolls inside itself; one of much text is a stack of rows on a phone."""
+        classes = "wide stacked" if much_text(node) else "wide"
+        self.body.append(f'<div class="{classes}" role="group" aria-label="{self.word("table")}">')
         super().visit_table(node)
 
     def visit_entry(self, node: nodes.Element) -> None:
         """A table's cell. A head without words is no heading: an empty corner, or a formula alone."""
-        texts = [text for text in node.findall(nodes.Text) if not isinstance(text.parent, nodes.math)]
-        head = isinstance(node.parent.parent, nodes.thead) and any(text.strip() for text in texts)
+        head = isinstance(node.parent.parent, nodes.thead) and said(node) != ""
         classes = " ".join(name for name in node["classes"] if name.startswith("text-"))
         written = f' class="{classes}"' if classes else ""
+        above = heads(node.parent.parent.parent)
+        column = node.parent.index(node)
+        if not head and 0 < column < len(above) and above[column]:  # what a phone writes before it
+            written += f' data-head="{escape(above[column])}"'
         self.body.append(f'<th scope="col"{written}>' if head else f"<td{written}>")
         self.context.append("</th>" if head else "</td>")
 

@@ -18,6 +18,7 @@ courseLive.components.heads = async ({ box, words }) => {
   let result; // what is shown
   let looked = `${cross.at(-1)} 0`; // the head that is drawn large
   let counting; // the count that is under way
+  let frame; // the drawing that waits for the next frame
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
@@ -170,8 +171,8 @@ courseLive.components.heads = async ({ box, words }) => {
     result = network.translate(tokens, options);
     const target = result.tokens.map((token, i) => (token === whole[i] ? `${token} ` : [element("mark", {}, token), " "]));
     now.replaceChildren(fill(words.now, { n: options.off.size }), " ", element("span", { lang: languageTag(LANGUAGE) }, ...target.flat()));
-    updateMaps();
-    look(looked);
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => { updateMaps(); look(looked); });
   }
 
   function restore() {

@@ -2,7 +2,7 @@
 // drawing, and bars.
 (() => {
   const { element } = courseLive;
-  const number = value => value.toFixed(2);
+  const number = value => value.toFixed(2).replace("-", "−");
   const languageTag = language => (language === "zh" ? "zh-Hant" : language);
 
   // `rows` and `columns` are {tokens, language}; `gold` has the gold columns of each row; `label` makes the
@@ -24,9 +24,11 @@
 
   // A square drawing without words; dark where the weight is near 1.
   function drawing(weights, columns) {
-    const cells = weights.flatMap((line, y) => [...line].map((weight, x) => ({ weight, x, y }))).filter(({ weight }) => weight >= 0.02);
-    return element("svg:svg", { viewBox: `0 0 ${columns} ${weights.length}`, preserveAspectRatio: "none", "aria-hidden": "true" },
-      cells.map(({ weight, x, y }) => element("svg:rect", { x, y, width: 1, height: 1, "fill-opacity": number(weight) })));
+    const cells = weights.map((line, y) => [...line].map((weight, x) =>
+      (weight < 0.02 ? "" : `<rect x="${x}" y="${y}" width="1" height="1" fill-opacity="${number(weight)}"/>`)).join(""));
+    const svg = element("svg:svg", { viewBox: `0 0 ${columns} ${weights.length}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+    svg.innerHTML = cells.join("");
+    return svg;
   }
 
   const bar = share => element("span", { class: "live-bar", "aria-hidden": "true", style: { "--share": share } });

@@ -6,6 +6,8 @@
     translator: ["network.js", "heat.js", "translator.js"],
     heads: ["network.js", "heat.js", "heads.js"],
     pooling: ["network.js", "heat.js", "pooling.js"],
+    split: ["split.js"],
+    width: ["network.js", "heat.js", "width.js"],
   };
   const loading = {};
 
@@ -60,9 +62,12 @@
       const box = element("div", { class: `live-box live-${name}`, role: "group", "aria-label": words.open, tabindex: "-1" });
       await courseLive.components[name]({ box, words, edition: place.dataset.edition });
       place.replaceChildren(box);
-      const picture = place.previousElementSibling;
-      if (picture?.id === "live-translator") picture.hidden = true; // the home page's
+      place.classList.add("started");
+      const picture = document.getElementById("live-translator")?.closest(".cell");
+      if (picture) picture.hidden = true; // on the home page
       box.focus({ preventScroll: true });
+      const { top } = box.getBoundingClientRect();
+      if (top < 0 || top > innerHeight / 2) box.scrollIntoView();
     } catch {
       button.disabled = false;
       if (place.children.length === 1) place.append(element("p", { role: "alert" }, words.failed));

@@ -98,7 +98,7 @@ courseLive.components.pooling = ({ box, words }) => {
     slider.setAttribute("aria-valuetext", number(beta));
     body.replaceChildren(...TOKENS.map(({ token, value }, i) => element("tr", {},
       element("th", { scope: "row", lang: "en" }, token),
-      element("td", {}, number(scores[i]).replace("-", "−")),
+      element("td", {}, number(scores[i])),
       element("td", {}, number(weights[i]), bar(weights[i])),
       element("td", {}, `(${value.join(", ")})`))));
     sum.replaceChildren(words.output, " ", element("b", { class: "live-output" }, pair(pooled)));

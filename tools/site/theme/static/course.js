@@ -87,6 +87,12 @@
   addEventListener("hashchange", unfold);
   unfold();
 
+  // On paper, answers and solutions are open.
+  const folded = [...document.querySelectorAll("article details:not(.aside)")];
+  let opened = [];
+  addEventListener("beforeprint", () => { opened = folded.filter(box => !box.open); opened.forEach(box => { box.open = true; }); });
+  addEventListener("afterprint", () => { opened.forEach(box => { box.open = false; }); });
+
   const dialog = find("dialog.search");
   const load = address => new Promise((done, failed) => {
     const script = document.createElement("script");

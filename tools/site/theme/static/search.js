@@ -1,29 +1,99 @@
 // Search through every passage of an edition: the same over http and from disk, without a server.
-// Words are compared without accents, tones and Turkish dots; Chinese is found inside sentences.
+// Words are compared by their stems, without accents, tones and Turkish dots; Chinese by pairs of characters.
 (() => {
   const MOST = 30;
   const SNIPPET = 60;
-  const CHINESE = /\p{Script=Han}/u;
+  const ENOUGH = 0.5; // of what was asked, weighed by rarity; passages with less are no answer
+  const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5; // how much a word counts there; in the text: 1
+  const { pages, names, simplified } = window.courseData;
+  const language = document.documentElement.dataset.edition;
+
+  const FUNCTION_WORDS = new Set(({
+    en: "",
+    tr: "ne nedir nasil neden niye nicin bir bu ve ile icin mi mu de da ki gibi hangi nerede kac olarak olan var",
+    vi: "la gi cac cua mot the nao tai sao vi nhu va hay co khong de lam duoc cho thi bao nhieu khi trong voi",
+  }[language] ?? "").split(" ").concat(
+    "a an and are as at be by can do does for from has have how i in is it its me my not of on or should that the their they this to was what when where which why will with you your".split(" ")));
+  const CHINESE_FUNCTION_WORDS = /為什麼|什麼|如何|怎麼|怎樣|哪些|哪裡|哪個|可以|多少|是不是|嗎|呢|的|是/gu;
 
   // One character becomes one character, so that places in the folded text are places in the text.
+  const traditional = new Map(simplified.map((pair) => [...pair]));
   const foldCharacter = character => {
     const base = character.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/\p{M}/gu, "");
-    return { "ı": "i", "đ": "d", "-": " " }[base] ?? (base.length === character.length ? base : character);
+    const one = { "ı": "i", "đ": "d" }[base] ?? (base.length === character.length ? base : character);
+    return traditional.get(one) ?? one;
   };
   const fold = text => Array.from(text.normalize("NFC"), foldCharacter).join("");
 
-  const passages = window.courseData.flatMap(([address, title, parts]) => parts.map(([anchor, text, heading], place) => ({
-    address: `${address}#${anchor}`, title, heading, text: text.normalize("NFC"), folded: fold(text),
-    foldedTitle: fold(title), foldedHeading: text.startsWith(heading) ? fold(heading) : "", first: place === 0,
-  })));
+  const ENDINGS = {
+    en: /(?:ations?|ions?|ings?|ers?|ed|ly|ies|es|s|e|y)$/,
+    tr: /(?:l[ae]r|n?[iu]n|[dt][ae]n?|[ns]?[iu]|y?[ae]|l[iu]k?|c[ae]|yl[ae]|(?:[dt][ae]|n)ki|m[ae]k?)$/,
+  };
+  const stemOf = word => {
+    if (!/^[a-z]{4,}$/.test(word)) return word;
+    if (language !== "tr") return ENDINGS[language] ? cut(word, ENDINGS[language]) : word;
+    let stem = word;
+    for (let before = ""; before !== stem;) { before = stem; stem = cut(stem, ENDINGS.tr); }
+    return stem.replace(/g$/, "k").replace(/b$/, "p").replace(/d$/, "t");
+  };
+  const cut = (word, ending) => {
+    const stem = word.replace(ending, "");
+    return stem.length >= (language === "tr" ? 4 : 3) ? stem : word;
+  };
 
-  const NOT_IN_WORD = "(?<![\\p{L}\\p{N}])";
-  const escape = text => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const anywhere = text => new RegExp(escape(text), "gu");
-  const whole = text => new RegExp(`${NOT_IN_WORD}${escape(text)}(?![\\p{L}\\p{N}])`, "gu");
-  const beginning = text => text.length < 3 ? whole(text) : new RegExp(`${NOT_IN_WORD}${escape(text)}\\p{L}*`, "gu");
-  const count = (pattern, text) => text.match(pattern)?.length ?? 0;
-  const hits = pattern => passages.filter(passage => count(pattern, passage.folded)).length;
+  // Tokens with their places: words, names in code whole and in parts, pairs of Chinese characters.
+  const tokens = text => {
+    const found = [];
+    const folded = fold(text);
+    for (const match of folded.matchAll(/√|\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}_])+/gu)) {
+      const [word, at] = [match[0], match.index];
+      if (/^\p{Script=Han}/u.test(word)) {
+        const size = Math.min(2, word.length);
+        for (let i = 0; i + size <= word.length; i += 1) found.push({ word: word.slice(i, i + size), at: at + i, length: size, raw: "" });
+        if (size > 1) for (let i = 0; i < word.length; i += 1) found.push({ word: word[i], at: at + i, length: 1, raw: "", part: true });
+      } else {
+        const raw = text.slice(at, at + word.length);
+        const short = word.replace(/^(\p{L})_(\p{L})$/u, "$1$2"); // d_k is set as one letter with an index
+        found.push({ word: short, at, length: word.length, raw });
+        if (short.includes("_")) for (const part of short.split("_").filter(Boolean)) found.push({ word: part, at, length: word.length, raw: "", part: true });
+      }
+    }
+    return found.map(token => ({ ...token, stem: stemOf(token.word) }));
+  };
+
+  const passages = pages.flatMap(([address, title, parts]) => parts.map(([anchor, text, heading], place) => (
+    { address: `${address}#${anchor}`, title, heading, text: text.normalize("NFC"), first: place === 0 })));
+  const byWord = new Map();
+  const byStem = new Map();
+  const byRaw = new Map();
+  const add = (map, key, place, weight) => {
+    if (!map.has(key)) map.set(key, new Map());
+    map.get(key).set(place, (map.get(key).get(place) ?? 0) + weight);
+  };
+  passages.forEach((passage, place) => {
+    const own = passage.heading && passage.text.startsWith(passage.heading);
+    const count = (text, weight) => {
+      const found = tokens(text);
+      for (const { word, stem, raw, at } of found) {
+        const weighed = own && text === passage.text && at < passage.heading.length ? IN_HEADING * (passage.first ? 1.5 : 1) : weight;
+        add(byWord, word, place, weighed);
+        add(byStem, stem, place, weighed);
+        if (raw) add(byRaw, raw, place, weighed);
+      }
+      return found;
+    };
+    const found = count(passage.text, 1);
+    if (!own) count(passage.heading, UNDER_HEADING);
+    if (!passage.first) count(passage.title, UNDER_TITLE);
+    passage.length = found.length;
+    passage.line = ` ${found.filter(token => !token.part).map(token => token.stem).join(" ")} `;
+    passage.head = own ? ` ${tokens(passage.heading).filter(token => !token.part).map(token => token.stem).join(" ")} ` : "";
+  });
+  const usual = passages.reduce((sum, passage) => sum + passage.length, 0) / passages.length;
+  // How much it says that a passage has a word; two Chinese characters that no passage has side by side may be
+  // parts of two words.
+  const rarity = stem => !byStem.has(stem) && /^\p{Script=Han}{2}$/u.test(stem) ? 1
+    : Math.log(1 + passages.length / (1 + (byStem.get(stem)?.size ?? 0)));
 
   // One letter is wrong, missing or too many, or two have changed places.
   const near = (a, b) => {
@@ -35,83 +105,120 @@
     const swapped = a.length === b.length && a[start] === b[start + 1] && a[start + 1] === b[start];
     return longest - start - end <= (swapped ? 2 : 1);
   };
-  let vocabulary;
-  const nearest = term => {
-    vocabulary ??= new Set(passages.flatMap(passage => passage.folded.match(/\p{L}{4,}/gu) ?? []));
-    const found = term.length < 4 ? [] : [...vocabulary].filter(word => near(term, word)).map(whole);
-    return found.sort((a, b) => hits(b) - hits(a)).slice(0, 1);
+  const commonest = words => [...words].sort((a, b) => byWord.get(b).size - byWord.get(a).size);
+  const asToken = word => ({ word, stem: stemOf(word), raw: "" });
+
+  // What stands for a word that no passage has: its two halves, words that it begins, a word that is near.
+  const substitutes = ({ word, raw, last }) => {
+    if (!/^\p{L}{3,}$/u.test(word) || /.\p{Lu}/u.test(raw)) return [];
+    for (let i = 3; i <= word.length - 3; i += 1) {
+      const halves = [word.slice(0, i), word.slice(i)].map(asToken);
+      if (halves.every(half => byStem.has(half.stem)) && passages.some(passage => passage.line.includes(` ${halves[0].stem} ${halves[1].stem} `))) return [halves];
+    }
+    const known = [...byWord.keys()].filter(other => /^\p{L}+$/u.test(other));
+    const longer = last ? commonest(known.filter(other => other.startsWith(word))).slice(0, 3) : [];
+    const alike = longer.length || word.length < 5 ? longer : commonest(known.filter(other => other.length > 3 && near(word, other))).slice(0, 1);
+    if (!alike.length && word.length > 6) { // another ending: softmaks
+      const beginning = word.slice(0, Math.ceil(word.length * 0.7));
+      alike.push(...commonest(known.filter(other => other.startsWith(beginning) && other.length <= word.length + 1)).slice(0, 1));
+    }
+    return alike.map(other => [asToken(other)]);
   };
 
-  // A word as typed, else its stem, else ever shorter beginnings (Turkish suffixes), else a word that is near.
-  const ENDINGS = /(?:ations?|ions?|ings?|ers?|ed|ly|ies|(?<![su])e?s)$/;
-  const patterns = (term, language) => {
-    if (CHINESE.test(term)) {
-      const words = [...new Intl.Segmenter("zh", { granularity: "word" }).segment(term)].map(part => anywhere(part.segment));
-      return hits(anywhere(term)) ? [anywhere(term)] : words;
+  // A query as a list of concepts, each with the ways to say it: as typed, and by other names of the same thing.
+  const groups = names.map(group => group.map(name => tokens(name).filter(token => !token.part)));
+  const sameWords = (a, b) => a.length === b.length && a.every((token, place) => token.stem === b[place].stem || token.word === b[place].word);
+  const concepts = query => {
+    const typed = tokens(query.normalize("NFC").replace(CHINESE_FUNCTION_WORDS, " ")).filter(token => !token.part);
+    const asked = typed.filter(token => !FUNCTION_WORDS.has(token.word) || /\p{Lu}/u.test(token.raw.slice(1)));
+    const words = asked.length ? asked : typed;
+    if (words.length) words.at(-1).last = !/\s$/.test(query);
+    const found = [];
+    for (let at = 0; at < words.length;) {
+      let best = null;
+      for (const group of groups) {
+        for (const name of group) {
+          const span = words.slice(at, at + name.length);
+          if (sameWords(name, span) && name.length > (best?.length ?? 0)) best = { length: name.length, ways: [span, ...group.filter(other => other !== name)] };
+        }
+      }
+      const joined = words[at + 1] && words[at].word + words[at + 1].word;
+      if (!best && joined && byWord.has(joined)) best = { length: 2, ways: [words.slice(at, at + 2), [asToken(joined)]] };
+      if (!best) best = { length: 1, ways: byStem.has(words[at].stem) ? [[words[at]]] : [[words[at]], ...substitutes(words[at])] };
+      found.push({ ways: best.ways, weight: Math.max(...best.ways[0].map(token => rarity(token.stem))) });
+      at += best.length;
     }
-    const stem = language === "en" ? term.replace(ENDINGS, "") : term;
-    const tries = [language === "vi" ? whole(term) : beginning(stem.length < 3 ? term : stem), beginning(term)];
-    if (/_.$/.test(term)) tries.push(whole(term.replace("_", "")));  // W_q is set as one sign with an index
-    for (let length = term.length - 1; length >= Math.max(4, term.length * .6) && language !== "vi"; length -= 1) {
-      tries.push(beginning(term.slice(0, length)));
-    }
-    return [tries.find(hits) ?? nearest(term)[0] ?? whole(term)];
+    return { found, line: words.map(token => token.stem).join(" ") };
   };
 
-  const rated = (passage, terms, phrase, typed) => {
+  const pointsOf = (place, token) => {
+    const passage = passages[place];
+    const weight = byStem.get(token.stem)?.get(place);
+    if (!weight) return 0;
+    const full = weight * 2.4 / (weight + 1.4 * (0.7 + 0.3 * passage.length / usual));
+    const exact = byWord.get(token.word)?.has(place) ? 1 : 0.6;
+    const written = token.raw && token.raw !== token.word && byRaw.get(token.raw)?.has(place) ? (/[A-Z_]/.test(token.raw.slice(1)) ? 2.5 : 1.3) : 1;
+    return rarity(token.stem) * full * exact * written;
+  };
+  const pointsOfWay = (place, way) => {
     let points = 0;
-    let missing = 0;
-    for (const { pattern, rarity } of terms) {
-      const times = Math.min(count(pattern, passage.folded), 4);
-      if (!times) missing += 1;
-      else points += rarity * (times + 3 * (count(pattern, passage.foldedHeading) > 0)
-        + 2 * (count(pattern, passage.folded.slice(0, 40)) > 0) + (passage.first ? 6 : 2) * (count(pattern, passage.foldedTitle) > 0));
+    for (const token of way) {
+      const here = pointsOf(place, token);
+      if (!here) return 0;
+      points += here;
     }
-    if (terms.length > 1 && passage.folded.includes(phrase)) points += 8 + 12 * passage.foldedHeading.includes(phrase);
-    const text = passage.text.toLowerCase();
-    return { passage, missing, points: points + 2 * typed.filter(word => text.includes(word)).length };
+    if (way.length === 1) return points;
+    const phrase = ` ${way.map(token => token.stem).join(" ")} `;
+    const { line, head } = passages[place];
+    return points * (head.includes(phrase) ? 1.6 : line.includes(phrase) ? 1.2 : 0.6);
   };
 
-  // Passages that have every word; where none has, those that have the most.
-  const search = (query, language) => {
-    const split = text => text.split(/[\s,;:!?()"“”，。、；：！？（）「」]+/u).filter(Boolean);
-    const typed = split(query.normalize("NFC").toLocaleLowerCase(document.documentElement.lang));
-    const words = split(fold(query));
-    const terms = words.flatMap(term => patterns(term, language))
-      .map(pattern => ({ pattern, rarity: Math.log(1 + passages.length / (1 + hits(pattern))) }));
-    const all = passages.map(passage => rated(passage, terms, words.join(" "), typed));
-    const least = Math.min(...all.map(result => result.missing));
-    const found = all.filter(result => result.missing === least && least < terms.length);
-    return { terms, found: found.sort((a, b) => b.points - a.points).slice(0, MOST) };
+  const search = query => {
+    const { found: asked, line } = concepts(query);
+    const all = asked.reduce((sum, concept) => sum + concept.weight, 0);
+    const rated = passages.map((passage, place) => {
+      let points = 0;
+      let met = 0;
+      for (const { ways, weight } of asked) {
+        const best = Math.max(...ways.map((way, number) => pointsOfWay(place, way) * (number ? 0.95 : 1)));
+        if (best > 0) { points += best; met += weight; }
+      }
+      if (passage.head.startsWith(` ${line} `)) points *= passage.head.trim() === line ? 1.7 : 1.5;
+      else if (passage.head.includes(` ${line} `)) points *= 1.3;
+      else if (asked.length > 1 && passage.line.includes(` ${line} `)) points *= 1.25;
+      return { passage, points: points * (met / all) ** 2, met: met / all };
+    });
+    const found = rated.filter(result => result.met >= ENOUGH && result.points > 0);
+    const stems = new Set(asked.flatMap(concept => concept.ways.flat().map(token => token.stem)));
+    return { stems, found: found.sort((a, b) => b.points - a.points).slice(0, MOST) };
   };
 
-  const snippet = (passage, terms) => {
-    const places = terms.flatMap(({ pattern }) => [...passage.folded.matchAll(pattern)].map(hit => [hit.index, hit.index + hit[0].length]));
-    places.sort((a, b) => a[0] - b[0]);
+  const snippet = (passage, stems) => {
+    const places = tokens(passage.text).filter(token => stems.has(token.stem)).map(token => [token.at, token.at + token.length]);
     const start = Math.max(0, (places[0]?.[0] ?? 0) - SNIPPET);
     const end = Math.min(passage.text.length, start + 3 * SNIPPET);
     const box = document.createElement("span");
     let at = start;
     if (start) box.append("… ");
     for (const [from, to] of places) {
-      if (from < at || to > end) continue;
+      if (to <= at || to > end) continue;
       const mark = document.createElement("mark");
-      mark.textContent = passage.text.slice(from, to);
-      box.append(passage.text.slice(at, from), mark);
+      mark.textContent = passage.text.slice(Math.max(from, at), to);
+      box.append(passage.text.slice(at, Math.max(from, at)), mark);
       at = to;
     }
     box.append(passage.text.slice(at, end), end < passage.text.length ? " …" : "");
     return box;
   };
 
+  window.courseFind = query => search(query).found.map(({ passage }) => passage.address);
   window.courseSearch = dialog => {
     const input = dialog.querySelector("input");
     const status = dialog.querySelector("output");
     const list = dialog.querySelector(".results");
     const base = dialog.dataset.source.replace(/[^/]*$/, "");
-    const language = document.documentElement.dataset.edition;
     const show = () => {
-      const { terms, found } = search(input.value, language);
+      const { stems, found } = search(input.value);
       status.textContent = !input.value.trim() ? "" : found.length
         ? dialog.dataset.found.replace("{n}", found.length) : dialog.dataset.none;
       list.replaceChildren(...found.map(({ passage }) => {
@@ -119,19 +226,27 @@
         const title = document.createElement("strong");
         title.textContent = [passage.title, passage.heading].filter((name, place, all) => name && all.indexOf(name) === place).join(" › ");
         link.href = base + passage.address;
-        link.append(title, snippet(passage, terms));
+        link.append(title, snippet(passage, stems));
         link.addEventListener("click", () => dialog.close());
         const item = document.createElement("li");
         item.append(link);
         return item;
       }));
     };
+    // The arrows go through the results and back to the box.
+    const step = by => {
+      const stops = [input, ...list.querySelectorAll("a")];
+      stops[Math.max(0, Math.min(stops.length - 1, stops.indexOf(document.activeElement) + by))].focus();
+    };
     if (!input.oninput) {
       input.oninput = show;
-      input.onkeydown = event => {
-        if (event.key === "Enter") { event.preventDefault(); list.querySelector("a")?.click(); }
-        if (event.key === "ArrowDown") { event.preventDefault(); list.querySelector("a")?.focus(); }
-      };
+      dialog.dataset.ready = "";
+      dialog.addEventListener("keydown", event => {
+        if (event.key === "Enter" && event.target === input) { event.preventDefault(); list.querySelector("a")?.click(); }
+        if (event.key === "Escape") { event.preventDefault(); dialog.close(); } // some browsers empty the box first
+        if (event.key === "ArrowDown" || event.key === "ArrowUp") { event.preventDefault(); step(event.key === "ArrowDown" ? 1 : -1); }
+      });
+      dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); }); // beside it
       show();
     }
     input.select();

@@ -1,0 +1,77 @@
+"""The script that prunes models in many ways, and the tables that lie in the package."""
+
+from itertools import product
+
+import pytest
+
+from mha_course.attention import MultiHeadAttention
+from mha_course.heads import Head, all_heads
+from mha_course.results import stored_results
+from tools.experiments import pruning
+from tools.experiments.pruning import (
+    COUNTS,
+    DATA_DRAWS,
+    HALF,
+    KINDS,
+    MORE_EPOCHS,
+    RANDOM_DRAWS,
+    SEEDS,
+    TUNED,
+    greedy,
+    least,
+    normalised,
+)
+
+WAYS = ("greedy", "leave_one_out", "gradient", "gradient_l2", "reversed")
+IMPORTANCE = {Head("a", 0): 3.0, Head("a", 1): 4.0, Head("b", 0): 10.0, Head("b", 1): 0.0}
+
+
+def test_the_least_important_heads_go_and_every_module_keeps_one():
+    assert least(IMPORTANCE, 1) == [Head("b", 1)]
+    assert least(IMPORTANCE, 4) == [Head("b", 1), Head("a", 0)]
+
+
+def test_normalised_importances_have_length_one_in_every_module_and_the_same_order():
+    found = normalised(IMPORTANCE)
+    assert list(found.values()) == pytest.approx([0.6, 0.8, 1, 0])
+
+
+def test_greedy_measures_again_after_each_head(monkeypatch):
+    """Heads 0 and 1 stand in for each other: either may go, but then the other one is needed."""
+
+    def importance(model, score, without):
+        rest = [head for head in all_heads(model) if head not in without]
+        return {head: 5.0 if without and head.number < 2 else float(head.number) for head in rest}
+
+    monkeypatch.setattr(pruning, "leave_one_out", importance)
+    chosen = greedy(MultiHeadAttention(num_hiddens=4, num_heads=4), float, 2)
+    assert chosen == [Head("", 0), Head("", 2)]
+
+
+def test_the_table_of_choices_holds_every_choice_for_every_seed():
+    rows = stored_results("pruning")
+    found = {(row["choice"], row["removed"], row["draw"], row["trained"], row["seed"]) for row in rows}
+    wanted = {("none", 0, 0, epochs, seed) for epochs in (0, MORE_EPOCHS) for seed in SEEDS}
+    wanted |= {(way, count, 0, 0, seed) for way, count, seed in product(WAYS, COUNTS, SEEDS)}
+    wanted |= {
+        ("random", count, draw, 0, seed) for count, draw, seed in product(COUNTS, range(RANDOM_DRAWS), SEEDS)
+    }
+    wanted |= {(way, HALF, 0, MORE_EPOCHS, seed) for way, seed in product(TUNED, SEEDS)}
+    assert found == wanted
+    assert len(rows) == len(wanted)
+    assert all(0 <= row["exact_match"] <= 1 for row in rows)
+
+
+def test_the_table_of_data_crosses_the_two_kinds():
+    rows = stored_results("pruning_data")
+    names = ("seed", "draw", "chosen_on", "tested_on")
+    assert [tuple(row[name] for name in names) for row in rows] == list(
+        product(SEEDS, range(DATA_DRAWS), KINDS, KINDS)
+    )
+
+
+def test_only_slicing_saves_parameters_and_operations():
+    for row in stored_results("pruning_costs"):
+        saved = row["heads"] == "sliced"
+        assert (row["parameters"] < 1) == saved
+        assert (row["flops"] < 1) == saved

@@ -1,0 +1,264 @@
+"""How well does a Transformer translate without some of its heads, and how much of that is luck? Three seeds.
+
+``python -m tools.experiments.pruning [--workers N]`` trains one model for each seed, as the chapter does, and
+prunes it in many ways (about 5 minutes on two free cores). It writes three tables to ``mha_course/data``; exact
+match is always of test pairs, and every choice uses development or training pairs only.
+
+``pruning.tsv``: a row for each choice of heads and number of heads ``removed``; ``draw`` counts the random
+choices. ``gradient_l2`` divides the gradients by their Euclidean norm in each attention module, ``reversed``
+removes the heads that leaving one out finds most important. ``trained`` is the number of epochs after
+pruning.
+
+``pruning_data.tsv``: 12 heads are chosen greedily on 100 training pairs of a kind, ``chosen_on``, and the
+rest is tested on test pairs of a kind, ``tested_on``; three draws of the 100.
+
+``pruning_costs.tsv``: what the forward pass over the test pairs costs with 12 heads ``masked`` and ``sliced``
+out, relative to the whole model: ``parameters``, ``flops`` and ``time`` (median over rounds, one thread).
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import os
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from benchmarks.measure import interleaved, ratio
+from mha_course.corpus import Batch, Pair, Vocabulary, batches, load_corpus
+from mha_course.heads import (
+    Head,
+    all_heads,
+    attentions,
+    count_flops,
+    count_parameters,
+    gradient_importance,
+    leave_one_out,
+    masked_heads,
+    prune_heads,
+)
+from mha_course.metrics import exact_match
+from mha_course.training import fit, masked_loss, seed_everything, shift_right
+from mha_course.transformer import Transformer
+from mha_course.translation import translate_all
+from tools.experiments.layouts import TABLE, Row, write_table
+
+SEEDS = (0, 1, 2)
+TUNED = ("greedy", "reversed", "random")
+EPOCHS, RATE = 12, 0.003
+MORE_EPOCHS, MORE_RATE = 2, 0.002
+COUNTS, HALF = (4, 8, 12, 16), 12
+RANDOM_DRAWS, DATA_DRAWS, DATA_PAIRS = 10, 3, 100
+KINDS = ("questions", "statements")
+
+Importance = dict[Head, float]
+
+
+class Data(NamedTuple):
+    """The pairs and the vocabularies made of the training pairs."""
+
+    train: list[Pair]
+    dev: list[Pair]
+    test: list[Pair]
+    vocabularies: tuple[Vocabulary, Vocabulary]
+
+
+def load() -> Data:
+    """Read the French corpus."""
+    train = load_corpus("fr", "train") + load_corpus("fr", "phrases")
+    vocabularies = Vocabulary([pair.source for pair in train]), Vocabulary([pair.target for pair in train])
+    return Data(train, load_corpus("fr", "dev"), load_corpus("fr", "test"), vocabularies)
+
+
+def is_question(pair: Pair) -> bool:
+    """Whether a pair is of the first of the two kinds."""
+    return pair.source[-1] == "?"
+
+
+def least(importance: Importance, count: int) -> list[Head]:
+    """The least important heads, so that every module keeps one."""
+    left = {name: sum(head.module == name for head in importance) for name, _ in importance}
+    chosen: list[Head] = []
+    for head in sorted(importance, key=lambda head: importance[head]):
+        if len(chosen) < count and left[head.module] > 1:
+            chosen.append(head)
+            left[head.module] -= 1
+    return chosen
+
+
+def greedy(model: Transformer, score: Callable[[], float], count: int) -> list[Head]:
+    """Remove the least important head and measure the others again, until `count` are gone."""
+    left = {name: module.num_heads for name, module in attentions(model).items()}
+    chosen: list[Head] = []
+    while len(chosen) < count:
+        importance = leave_one_out(model, score, without=chosen)
+        candidates = [head for head in importance if left[head.module] > 1]
+        chosen.append(min(candidates, key=lambda head: importance[head]))
+        left[chosen[-1].module] -= 1
+    return chosen
+
+
+def normalised(importance: Importance) -> Importance:
+    """Divide by the Euclidean norm of each module's heads (Michel et al., 2019)."""
+    squares = {name: 0.0 for name, _ in importance}
+    for head, value in importance.items():
+        squares[head.module] += value**2
+    return {head: value / squares[head.module] ** 0.5 for head, value in importance.items()}
+
+
+class Experiment:
+    """One trained model and what is measured of it."""
+
+    def __init__(self, seed: int, data: Data, epochs: int = EPOCHS) -> None:
+        self.seed, self.data = seed, data
+        self.model = self.trained(self.untrained(), epochs, RATE, seed)
+
+    def untrained(self) -> Transformer:
+        seed_everything(self.seed)
+        return Transformer(*map(len, self.data.vocabularies), dropout=0.1)
+
+    def trained(self, model: Transformer, epochs: int, rate: float, seed: int) -> Transformer:
+        choices = {"epochs": epochs, "learning_rate": rate, "seed": seed, "progress": False}
+        fit(model, self.data.train, *self.data.vocabularies, **choices)
+        return model.eval()
+
+    def loss(self, batch: Batch) -> Tensor:
+        fed = shift_right(batch.target, self.data.vocabularies[1].bos)  # (batch, target steps)
+        logits, _ = self.model(batch.source, fed, batch.source_lens)
+        return masked_loss(logits, batch.target, batch.target_lens)
+
+    def score_on(self, pairs: Sequence[Pair]) -> Callable[[], float]:
+        """A function that says how good the model is at this moment: minus the loss."""
+        batch = batches(pairs, *self.data.vocabularies, len(pairs))[0]
+
+        @torch.no_grad()
+        def score() -> float:
+            return -self.loss(batch).item()
+
+        return score
+
+    def match(self, model: Transformer, pairs: Sequence[Pair]) -> float:
+        translated = translate_all(model, [pair.source for pair in pairs], *self.data.vocabularies)
+        return exact_match([item.tokens for item in translated], [pair.target for pair in pairs])
+
+    def match_without(self, heads: Iterable[Head], pairs: Sequence[Pair]) -> float:
+        with masked_heads(self.model, heads):
+            return self.match(self.model, pairs)
+
+    def choices(self) -> Iterator[tuple[str, int, Callable[[int], list[Head]]]]:
+        """Each way to choose heads: its name, its draw, and which heads it removes for a number."""
+        dev, score = self.data.dev, self.score_on(self.data.dev)
+        left_out = leave_one_out(self.model, score)
+        single = batches(dev, *self.data.vocabularies, batch_size=1)
+        gradient = gradient_importance(self.model, self.loss, single)
+        importances = {
+            "leave_one_out": left_out,
+            "gradient": gradient,
+            "gradient_l2": normalised(gradient),
+            "reversed": {head: -value for head, value in left_out.items()},
+        }
+        order = greedy(self.model, score, max(COUNTS))
+        yield "greedy", 0, lambda count: order[:count]
+        for name, importance in importances.items():
+            yield name, 0, lambda count, importance=importance: least(importance, count)
+        dice = random.Random(self.seed)
+        for draw in range(RANDOM_DRAWS):
+            lottery = {head: dice.random() for head in all_heads(self.model)}
+            yield "random", draw, lambda count, lottery=lottery: least(lottery, count)
+
+    def rows(self) -> Iterator[Row]:
+        """Rows of ``pruning.tsv``."""
+        test = self.data.test
+
+        def row(choice: str, removed: int, draw: int, trained: int, value: float) -> Row:
+            numbers = {"seed": self.seed, "removed": removed, "draw": draw, "trained": trained}
+            written = {name: str(number) for name, number in numbers.items()}
+            return {"choice": choice} | written | {"exact_match": f"{value:.3f}"}
+
+        def tuned(model: Transformer) -> float:
+            more = self.trained(copy.deepcopy(model), MORE_EPOCHS, MORE_RATE, self.seed + 1)
+            return self.match(more, test)
+
+        yield row("none", 0, 0, 0, self.match(self.model, test))
+        yield row("none", 0, 0, MORE_EPOCHS, tuned(self.model))
+        for choice, draw, heads in self.choices():
+            for count in COUNTS:
+                yield row(choice, count, draw, 0, self.match_without(heads(count), test))
+            if draw == 0 and choice in TUNED:
+                yield row(choice, HALF, draw, MORE_EPOCHS, tuned(prune_heads(self.model, heads(HALF))))
+
+    def data_rows(self) -> Iterator[Row]:
+        """Rows of ``pruning_data.tsv``."""
+        train, test = (
+            {kind: [pair for pair in pairs if is_question(pair) == (kind == KINDS[0])] for kind in KINDS}
+            for pairs in (self.data.train, self.data.test)
+        )
+        dice = random.Random(self.seed)
+        for draw in range(DATA_DRAWS):
+            for chosen_on in KINDS:
+                heads = greedy(self.model, self.score_on(dice.sample(train[chosen_on], DATA_PAIRS)), HALF)
+                for tested_on in KINDS:
+                    names = {"seed": str(self.seed), "draw": str(draw)}
+                    names |= {"chosen_on": chosen_on, "tested_on": tested_on}
+                    yield names | {"exact_match": f"{self.match_without(heads, test[tested_on]):.3f}"}
+
+    @torch.no_grad()
+    def cost_rows(self, rounds: int = 40) -> Iterator[Row]:
+        """Rows of ``pruning_costs.tsv``; which heads are gone does not matter."""
+        batch = batches(self.data.test, *self.data.vocabularies, len(self.data.test))[0]
+        fed = shift_right(batch.target, self.data.vocabularies[1].bos)  # (batch, target steps)
+        heads = [head for head in all_heads(self.model) if head.number >= 2]
+        sliced = prune_heads(self.model, heads)
+
+        def whole_call() -> object:
+            return self.model(batch.source, fed, batch.source_lens)
+
+        def masked_call() -> object:
+            with masked_heads(self.model, heads):
+                return whole_call()
+
+        calls = {
+            "whole": whole_call,
+            "masked": masked_call,
+            "sliced": lambda: sliced(batch.source, fed, batch.source_lens),
+        }
+        times = interleaved(calls, torch.device("cpu"), seconds=0, least=rounds, most=rounds)
+        for name, model in (("masked", self.model), ("sliced", sliced)):
+            ratios = {
+                "parameters": count_parameters(model) / count_parameters(self.model),
+                "flops": count_flops(calls[name]) / count_flops(whole_call),
+                "time": ratio(times, name, "whole"),
+            }
+            written = {name: f"{value:.2f}" for name, value in ratios.items()}
+            yield {"seed": str(self.seed), "heads": name} | written
+
+
+def measure(seed: int) -> tuple[list[Row], list[Row], list[Row]]:
+    """Train one model and make its rows of the three tables."""
+    torch.set_num_threads(1)
+    experiment = Experiment(seed, load())
+    return list(experiment.rows()), list(experiment.data_rows()), list(experiment.cost_rows())
+
+
+def main() -> None:
+    """Measure every seed and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
+    arguments = parser.parse_args()
+    tables: tuple[list[Row], list[Row], list[Row]] = ([], [], [])
+    with ProcessPoolExecutor(arguments.workers) as pool:
+        for seed, parts in zip(SEEDS, pool.map(measure, SEEDS), strict=True):
+            print(seed, parts[0][0], flush=True)
+            for table, rows in zip(tables, parts, strict=True):
+                table += rows
+    for name, rows in zip(("pruning", "pruning_data", "pruning_costs"), tables, strict=True):
+        write_table(TABLE.with_stem(name), rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""The home page, with the chapters as cards, and the small pictures of chapters that others show."""
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from docutils import nodes
+from PIL import Image
+from sphinx.application import Sphinx
+
+from .edition import words
+from .renderer import CONTENTS
+
+LANGUAGES = "<!-- languages -->"  # the template puts the list of the editions here
+WIDTH, COLOURS = 480, 48  # of a card's picture: enough for a sharp screen
+SHARED, EDGE, BLUE = (1200, 630), 70, "#0b4f8a"  # of a picture for other sites, in pixels
+
+
+def start_button(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """The link to begin with says the minutes of the chapter that it leads to; the languages follow it."""
+    for paragraph in list(doctree.findall(nodes.paragraph)):
+        if "start" in paragraph["classes"]:
+            link = next(paragraph.findall(nodes.reference))
+            target = link["refuri"].partition("#")[0].removesuffix(".html")
+            first = str(PurePosixPath(docname).with_name(target))
+            if minutes := app.env.metadata.get(first, {}).get("minutes"):
+                link += nodes.Text(" · " + words(app.config)["minutes"].format(n=minutes))
+            paragraph.parent.insert(
+                paragraph.parent.index(paragraph) + 1, nodes.raw("", LANGUAGES, format="html")
+            )
+
+
+def small_picture(folder: Path, address: str) -> str:
+    """The address, in this folder, of a small copy of a picture; drawings are small as they are."""
+    if not address.endswith(".png"):
+        return address
+    small = address.replace(".png", "-small.png")
+    if not (folder / small).exists():
+        picture = Image.open(folder / address).convert("RGBA")
+        paper = Image.new("RGBA", picture.size, "white")
+        paper.alpha_composite(picture)
+        paper = paper.convert("RGB")
+        paper.thumbnail((WIDTH, WIDTH), Image.Resampling.LANCZOS)
+        paper.quantize(COLOURS).save(folder / small, optimize=True)
+    return small
+
+
+def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
+    """What other sites show of a chapter, where the site has an address: its opening picture on blue."""
+    address = app.env.metadata.get(page, {}).get("picture", ("",))[0]
+    if not app.config.html_baseurl or not address.endswith(".png"):
+        return
+    picture = Image.open(Path(app.outdir, page).parent / address).convert("RGBA")
+    width, height = SHARED
+    scale = min((width - 2 * EDGE) / picture.width, (height - 2 * EDGE) / picture.height)
+    picture = picture.resize((round(picture.width * scale), round(picture.height * scale)))
+    paper = Image.new("RGBA", SHARED, BLUE)
+    place = ((width - picture.width) // 2, (height - picture.height) // 2)
+    paper.paste(
+        "white", (place[0] - 30, place[1] - 30, place[0] + picture.width + 30, place[1] + picture.height + 30)
+    )
+    paper.alpha_composite(picture, place)
+    name = f"_images/share-{PurePosixPath(page).name}.png"
+    paper.convert("RGB").quantize(128).save(Path(app.outdir, name), optimize=True)
+    context["card"] = f"{app.config.html_baseurl.rstrip('/')}/{app.config.course_language}/{name}"
+
+
+def context_of_home(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> str | None:
+    """The home page has a template of its own, and a small picture of each chapter."""
+    if page != app.config.root_doc:
+        return None
+    for part in context["parts"]:
+        for chapter in part["pages"]:
+            if chapter["picture"]:
+                address, chapter["width"], chapter["height"] = chapter["picture"]
+                chapter["picture"] = small_picture(Path(app.outdir, page).parent, address)
+    context["languages_mark"] = LANGUAGES
+    context["before_contents"], _, context["after_contents"] = context["body"].partition(CONTENTS)
+    return "home.html"
+
+
+def setup(app: Sphinx) -> None:
+    """Hook into the home page."""
+    app.connect("doctree-resolved", start_button)
+    app.connect("html-page-context", context_of_home)
+    app.connect("html-page-context", share_picture)

@@ -1,0 +1,107 @@
+"""Terms lead to the glossary, and links to terms and sources carry what stands there."""
+
+import re
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from tools.course import Course
+from tools.editions.glossary import english_pattern, inflected
+
+from .edition import course_of
+from .writer import Box
+
+GLOSSARY, REFERENCES = "glossary", "references"
+LONG_WORD = (
+    10  # letters: shorter single words are the course's daily words, `token`, or mean other things, `key`
+)
+
+
+@cache
+def patterns(course: Course, language: str) -> re.Pattern[str]:
+    """The terms that have an entry in the glossary, longest first; a group is named by the entry's number."""
+    entries = {cell["id"] for cell in course.read(language, GLOSSARY).cells}
+    found = []
+    for number, row in enumerate(course.terms):
+        term, word = row[course.source], row.get(language, "")
+        if entry(row, course) in entries and word and (re.search("[ -]", term) or len(term) >= LONG_WORD):
+            own = english_pattern(word) if language == course.source else ending(word, language)
+            found.append((len(word), f"(?P<t{number}>{own})"))
+    return re.compile(
+        "|".join(pattern for _, pattern in sorted(found, reverse=True)) or "(?!)", re.IGNORECASE
+    )
+
+
+def ending(word: str, language: str) -> str:
+    """A translated term as a whole word, in Turkish with its suffixes."""
+    pattern = inflected(word, language)
+    return (
+        pattern + r"\w{0,6}"
+        if language == "tr"
+        else rf"(?<!\w){pattern}(?!\w)"
+        if language == "vi"
+        else pattern
+    )
+
+
+def entry(row: dict[str, str], course: Course) -> str:
+    """The anchor of a term on the glossary page."""
+    return re.sub(r"[^a-z0-9]+", "-", row[course.source].lower()).strip("-")
+
+
+def link_terms(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """In each section of a chapter, the first mention of a term in running text leads to the glossary."""
+    course, language = course_of(app.config), app.config.course_language
+    stem, home = PurePosixPath(docname).name, PurePosixPath(docname)
+    if stem not in course.numbers or str(home.with_name(GLOSSARY)) not in app.env.found_docs:
+        return
+    target = home.with_name(GLOSSARY).name
+    for section in [part for part in doctree.findall(nodes.section) if part.parent.parent is doctree]:
+        seen: set[str] = set()
+        for paragraph in list(section.findall(nodes.paragraph)):
+            caption = isinstance(paragraph.parent, Box) and paragraph.parent.get("tag") == "figcaption"
+            if not caption and not isinstance(paragraph.parent, nodes.entry):
+                link_first(paragraph, patterns(course, language), course, target, seen)
+
+
+def link_first(
+    paragraph: nodes.paragraph, pattern: re.Pattern[str], course: Course, target: str, seen: set[str]
+) -> None:
+    """Link what this paragraph is the first of its section to mention."""
+    for text in [child for child in paragraph.children if isinstance(child, nodes.Text)]:
+        parts, at = [], 0
+        folded = text.replace("İ", "i").replace("ı", "i").replace("\n", " ")
+        for match in pattern.finditer(folded):
+            key = entry(course.terms[int(match.lastgroup[1:])], course)
+            if key in seen:
+                continue
+            seen.add(key)
+            written = text[match.start() : match.end()]
+            link = nodes.reference(
+                "", written, internal=True, refuri=f"{target}.html#{key}", classes=["term"]
+            )
+            parts += [nodes.Text(text[at : match.start()]), link]
+            at = match.end()
+        if parts:
+            paragraph.replace(text, [*parts, nodes.Text(text[at:])])
+
+
+def hints(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
+    """What the page's links to terms and sources lead to, for the script that shows it beside them."""
+    known = {}
+    for stem in (GLOSSARY, REFERENCES):
+        metadata = app.env.metadata.get(str(PurePosixPath(page).with_name(stem)), {})
+        for anchor, text, *_ in metadata.get("passages", []):
+            known[f"{stem}.html#{anchor}"] = text
+    links = doctree.findall(nodes.reference) if doctree is not None else ()
+    used = dict.fromkeys(link.get("refuri", "") for link in links)
+    context["hints"] = {address: known[address] for address in used if address in known}
+
+
+def setup(app: Sphinx) -> None:
+    """Link terms once all pages are read; tell the templates what stands behind the links."""
+    app.connect("doctree-resolved", link_terms)
+    app.connect("html-page-context", hints)

@@ -1,0 +1,47 @@
+// What a term means and what a source is, beside the link to it: on hover, on focus, and at the first tap.
+(() => {
+  const texts = new Map([...document.querySelector("#hints").content.children].map(node => [node.dataset.for, node]));
+  const box = document.createElement("div");
+  box.id = "hint";
+  box.setAttribute("role", "tooltip");
+  box.hidden = true;
+  document.querySelector("main").append(box);
+  let shown = null;
+  let waiting;
+
+  const hide = () => {
+    shown?.removeAttribute("aria-describedby");
+    shown = null;
+    box.hidden = true;
+  };
+  const show = link => {
+    clearTimeout(waiting);
+    if (shown === link) return;
+    hide();
+    shown = link;
+    box.textContent = texts.get(link.getAttribute("href")).textContent;
+    box.hidden = false;
+    link.setAttribute("aria-describedby", "hint");
+    const at = link.getClientRects()[0];
+    const frame = box.offsetParent.getBoundingClientRect();
+    const above = at.top - box.offsetHeight - 8;
+    box.style.left = `${Math.max(8 - frame.left, Math.min(at.left - frame.left, innerWidth - frame.left - box.offsetWidth - 24))}px`;
+    box.style.top = `${(above > 70 ? above : at.bottom + 8) - frame.top}px`;
+  };
+  const leave = () => { waiting = setTimeout(hide, 250); };
+
+  let touched = false; // a finger's first tap shows, its second follows
+  addEventListener("pointerdown", event => { touched = event.pointerType === "touch"; }, { capture: true });
+  for (const link of document.querySelectorAll("article a[href]")) {
+    if (!texts.has(link.getAttribute("href"))) continue;
+    link.addEventListener("pointerenter", event => { if (event.pointerType === "mouse") show(link); });
+    link.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") leave(); });
+    link.addEventListener("focus", () => { if (!touched) show(link); });
+    link.addEventListener("blur", leave);
+    link.addEventListener("click", event => { if (touched && shown !== link) { event.preventDefault(); show(link); } });
+  }
+  box.addEventListener("pointerenter", () => clearTimeout(waiting));
+  box.addEventListener("pointerleave", leave);
+  addEventListener("click", event => { if (shown && !shown.contains(event.target) && !box.contains(event.target)) hide(); });
+  addEventListener("keydown", event => { if (event.key === "Escape") hide(); });
+})();
