@@ -9,7 +9,7 @@ import torch
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.test_browser import AXE, CHROMIUM, DESK, FLAGS, PHONE, WIDE, Watched, pytestmark  # noqa: F401
-from tools.course import Course
+from tools.course import Course, cells
 from tools.site.live import HERE, PREFIX, places
 
 COURSE = Course()
@@ -325,8 +325,8 @@ def test_a_tensor_is_split_as_pytorch_does(browser: Browser, site: Path) -> None
     def shown() -> list[str]:
         """The names of the numbers as the text has them, and as the eye reads them: from top to bottom."""
         text = box.locator(".live-printed").inner_text().replace("[", " ").replace("]", " ").split()
-        cells = [(cell.bounding_box(), cell.inner_text()) for cell in box.locator(".live-cell").all()]
-        seen = sorted(((round(place["y"]), round(place["x"]), name) for place, name in cells if place))
+        found = [(cell.bounding_box(), cell.inner_text()) for cell in box.locator(".live-cell").all()]
+        seen = sorted((round(place["y"]), round(place["x"]), name) for place, name in found if place)
         assert ["".join(name.split()) for _, _, name in seen] == text
         return text
 
@@ -342,5 +342,25 @@ def test_a_tensor_is_split_as_pytorch_does(browser: Browser, site: Path) -> None
             forward.click()
     box.locator("input").check()
     assert shown() == names(keys.view(2, 3, 2))
+    assert not watched.complaints
+    context.close()
+
+
+def test_a_cache_saves_the_operations_that_the_page_counts(browser: Browser, site: Path) -> None:
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
+    page = context.new_page()
+    watched = opened(page, site, "efficient-attention", "cache")
+    box = page.locator(".live-cache")
+    printed = cells(COURSE.read("en", "efficient-attention"), "code")["cache-run"].outputs[0].text
+    counted = {int(t): (full, one) for t, one, full in (line.split() for line in printed.splitlines()[:3])}
+    for t in range(1, 7):
+        kept, now = (
+            box.locator(f".live-pair > div:last-child .live-{kind}.live-of-key") for kind in ("kept", "now")
+        )
+        assert (kept.count(), now.count()) == (t - 1, 1)
+        if t in counted:
+            assert tuple(box.locator("tbody tr").nth(1).locator("td").all_inner_texts()) == counted[t]
+        if t < 6:
+            box.get_by_role("button", name=COURSE.words("en")["live.forward"]).click()
     assert not watched.complaints
     context.close()

@@ -1,14 +1,21 @@
 """The comparison of notebook outputs (book/conftest.py) finds what changed and forgives the last digit."""
 
+import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+
 CONFTEST = Path(__file__).parents[1] / "book" / "conftest.py"
+DRAWN = runpy.run_path(str(CONFTEST.with_name("drawn.py")))
 
 
 def cell(
@@ -23,7 +30,27 @@ def cell(
     return made
 
 
+def figure(key: str, code: str, stored: str, *tags: str) -> object:
+    """A cell that draws, and shows what another code drew; no code: what Jupyter says of a figure."""
+    text = "<Figure size 640x480 with 1 Axes>"
+    if stored:
+        exec(stored, {"plt": plt})
+        text = DRAWN["drawn"](plt.gcf())
+        plt.close("all")
+    made = cell(key, f"import matplotlib.pyplot as plt\n{code}\nplt.show()", None, *tags)
+    made["outputs"] = [new_output("display_data", {"image/png": "aGk=", "text/plain": text})]
+    return made
+
+
+CURVE, BARS = "_ = plt.plot([1.0, 2.0, 3.0])", "_ = plt.bar([1, 2], [3.0, 4.0])"
+MATRIX = "_ = plt.imshow([[0.0, 0.5], [0.7, 1.0]])"
 SAME = [
+    figure("curve", CURVE, CURVE),
+    figure("curve-nearly", CURVE.replace("2.0", "2.001"), CURVE),
+    figure("curve-within-tag", CURVE.replace("2.0", "2.05"), CURVE, "atol-0.05"),
+    figure("bars", BARS, BARS),
+    figure("matrix", MATRIX, MATRIX),
+    figure("drawn-by-an-editor", CURVE, ""),
     cell("equal", "print('loss', 0.5)", "loss 0.5\n"),
     cell("last-digit", "print(0.5454, 12345.6)", "0.5455 12345.9\n"),
     cell("exponent", "print(1.2005e-05)", "1.2e-05\n"),
@@ -33,6 +60,13 @@ SAME = [
     cell("empty", "", None, executed=False),
 ]
 CHANGED = [
+    figure("another-curve", CURVE.replace("2.0", "2.3"), CURVE),
+    figure("another-scale", CURVE, CURVE.replace("3.0", "3.5")),
+    figure("another-bar", BARS, BARS.replace("3.0", "3.6")),
+    figure("another-matrix", MATRIX, MATRIX.replace("0.7", "0.4")),
+    figure("another-title", f"{CURVE}; _ = plt.title('x')", CURVE),
+    figure("one-curve-more", f"{CURVE}; {CURVE}", CURVE),
+    figure("beyond-the-tag", CURVE.replace("2.0", "2.3"), CURVE, "atol-0.05"),
     cell("word", "print('shape')", "shade\n"),
     cell("integer", "print(117000)", "117001\n"),
     cell("integer-beside-decimal", "print(0.5, 3)", "0.5 4\n"),
@@ -56,7 +90,8 @@ CHANGED = [
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The outcome of each cell, by id, of one run in a process of its own."""
     folder = tmp_path_factory.mktemp("book")
-    (folder / "conftest.py").write_text(CONFTEST.read_text(encoding="utf-8"), encoding="utf-8")
+    for path in (CONFTEST, CONFTEST.with_name("drawn.py")):
+        shutil.copy(path, folder)
     notebook = new_notebook(
         cells=[*SAME, *CHANGED], metadata={"kernelspec": {"name": "python3", "display_name": "P"}}
     )

@@ -15,6 +15,7 @@ WRONG = [
     ("en", "a\u200bb", "invisible"),
     ("en", "the word 注意力", "Chinese"),
     ("en", "the word ağırlık", "Turkish"),
+    ("en", "[Vaswani et al., 2018](references.md#vaswani-2017)", "says 2018"),
     ("tr", "bir “dikkat”", "straight"),
     ("tr", "`queries`in", "apostrophe"),
     ("tr", "$d$in", "apostrophe"),
@@ -45,6 +46,7 @@ WRONG = [
 RIGHT = [
     ("en", "set those that nobody may attend to to 0; it said that that is 20–40 %"),
     ("tr", "`queries`'in 0,5'i, %70, 40 000, $d$'ye, GRU'nun, NaN, \"böyle\""),
+    ("en", "[Vaswani et al., 2017](references.md#vaswani-2017), [there](references.md#vaswani-2017)"),
     ("vi", 'thủy, hòa, quý, khỏe, huỳnh, 70%, 40.000, "như thế"'),
     ("zh", "查詢（query）與 3 個鍵，`code` 的 .45；干擾、若干、公里、皇后、不准、「引文」"),
     ("zh", "**先備知識：** 向量。*每一個* $w$ 都是 3,000。"),

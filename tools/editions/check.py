@@ -81,6 +81,8 @@ def check(course: Course, language: str | None = None, stem: str | None = None) 
             found += check_lock(course, code)
         if not stem:
             found += check_words(course, code)
+        if not stem and code == course.source:
+            found += check_works(course)
         if code in typography.SPELLING:
             found += check_letters(course, code, stem)
     return list(dict.fromkeys(found))
@@ -167,16 +169,18 @@ def check_pairs(
     course: Course, language: str, stem: str, fresh: dict[str, tuple[str, str]]
 ) -> Iterator[Finding]:
     """Does each text belong to its English cell? Only cells that somebody read against today's English."""
-    meant = course.text(pairs.REORDERED).splitlines()
+    meant = set(course.text(pairs.REORDERED).splitlines())
+    known = {tuple(line.split("\t")[:3]) for line in meant}
     for key, (english, text) in fresh.items():
-        where, line = f"{language} {stem}#{key}", f"{language}\t{stem}\t{key}"
+        where = f"{language} {stem}#{key}"
         for what in pairs.shortened(language, english, text):
             yield Finding("warning", where, what)
-        other = list(pairs.reordered(english, text))
+        other, order = pairs.reordered(english, text)
+        line = "\t".join((language, stem, key, order))
         if other and line not in meant:
-            what = f"{other[0]}: if that is meant, add a line to {pairs.REORDERED}, else exchange them"
+            what = f"{other}: exchange them or, if that is meant, add the line {line!r} to {pairs.REORDERED}"
             yield Finding("warning", where, what)
-        if line in meant and not other:
+        if not other and (language, stem, key) in known:
             yield Finding("warning", where, f"is in {pairs.REORDERED}, but in order: delete its line")
     for key, what in pairs.swapped(course, language, fresh):
         yield error(f"{language} {stem}#{key}", what)
@@ -241,20 +245,26 @@ def check_cell(
 
 
 def check_words(course: Course, language: str) -> Iterator[Finding]:
-    """What the site says: the same places for numbers as in English; of the source, works cited somewhere."""
+    """What the site says has the same places for numbers as in English."""
     english, ours = course.words(course.source), course.words(language)
     for key, word in english.items():
         if lost := set(re.findall(r"\{\w+\}", str(word))) ^ set(re.findall(r"\{\w+\}", str(ours[key]))):
-            yield error(
-                f"book/{language}/words.yml", f"{key}: {min(lost)} stands in it and in English, or in neither"
-            )
-    if language == course.source:
-        with suppress(CourseError):
-            notebooks = [course.read(language, stem) for stem in course.stems()]
-            said = "\n".join(cell.source for notebook in notebooks for cell in notebook.cells)
-            for key in re.findall(r"@\w+\{([\w-]+),", course.text("book/references.bib")):
-                if f"references.md#{key})" not in said:
-                    yield Finding("warning", "book/references.bib", f"{key} is cited nowhere: delete it")
+            what = f"{key}: {min(lost)} stands in it and in English, or in neither"
+            yield error(f"book/{language}/words.yml", what)
+
+
+def check_works(course: Course) -> Iterator[Finding]:
+    """Each work of the bibliography is of the year in its key, and cited."""
+    where, text = "book/references.bib", course.text("book/references.bib")
+    with suppress(CourseError):  # the notebook that cannot be read is named elsewhere
+        pages = [course.read(course.source, stem) for stem in course.stems()]
+        said = "\n".join(cell.source for page in pages for cell in page.cells)
+        for key, entry in generated.bibliography(text).entries.items():
+            year = entry.fields.get("year", "")
+            if not key.endswith(year):
+                yield error(where, f"{key} is of {year}: which is right?")
+            if f"references.md#{key})" not in said:
+                yield Finding("warning", where, f"{key} is cited nowhere: delete it")
 
 
 def check_letters(course: Course, language: str, stem: str | None) -> Iterator[Finding]:

@@ -32,6 +32,9 @@ def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
         yield "is not in Unicode's normal form NFC"
     for mark in stray_marks(text):
         yield f"shows a literal {mark!r}: not closed, or with a space inside"
+    for year, key, other in re.findall(r"\[[^\]]*?(\d{4})[^\]]*\]\(references\.md#([\w-]*?(\d{4}))\)", text):
+        if year != other:
+            yield f"says {year} of {key}"
     if re.search(r"\{[\w:-]+\}`|^\([\w-]+\)=|^:::", text, re.MULTILINE):
         yield "has a MyST role, label or directive, which only the site would render"
     if language.html.startswith("zh-Hant") and (found := sorted(set(filter(is_simplified, plain(text))))):

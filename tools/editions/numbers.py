@@ -93,9 +93,16 @@ def measured(text: str) -> Iterator[tuple[str, float, float]]:
 def lost(course: Course, language: str, english: str, text: str) -> Iterator[str]:
     """Numbers of an English cell that its translation lacks, spelled as the language spells them."""
     point = course.languages[language].decimal
-    theirs = {value for written in numbers(text) for value in readings(written, point)}
-    for written in dict.fromkeys(numbers(english)):
-        if not readings(written, ".") & theirs:
+    ours = [readings(written, point) for written in numbers(text)]
+    known, gone = set().union(*ours), []
+    for written in numbers(english):
+        wanted = readings(written, ".")
+        if found := next((values for values in ours if values & wanted), None):
+            ours.remove(found)
+        else:
+            gone.append((written, not wanted & known))
+    for written, everywhere in dict.fromkeys(gone):
+        if everywhere or ours:  # once fewer is no fault; once fewer, and another number more, is
             here = written.translate(str.maketrans(".,", ",.")) if point == "," else written
             yield f"the number {written} of English is missing" + (f": {here}" if here != written else "")
 

@@ -12,6 +12,7 @@ from itertools import combinations
 from tools.course import Course
 
 from . import glossary, numbers
+from .lock import digest
 from .markup import KINDS, as_read, parsed, plain, skeleton
 
 REORDERED = "book/reordered.tsv"
@@ -53,13 +54,16 @@ def exchanged(english: str, text: str) -> Iterator[str]:
             yield f"its links stand in another order than in English: {', '.join(wanted_links)}"
 
 
-def reordered(english: str, text: str) -> Iterator[str]:
-    """Code and formulas whose order in a paragraph is not that of English."""
+def reordered(english: str, text: str) -> tuple[str, str]:
+    """Where code and formulas of a paragraph stand in another order than in English; the order's digest."""
+    said, orders = "", []
     for (_, wanted), (_, marks) in zip(blocks(english), blocks(text), strict=False):
         theirs, ours = ([what for kind, what in part if kind != "link"] for part in (wanted, marks))
         if theirs != ours and Counter(theirs) == Counter(ours):
             first = next(i for i, pair in enumerate(zip(theirs, ours, strict=True)) if pair[0] != pair[1])
-            yield f"has {ours[first]} where English has {theirs[first]}"
+            said = said or f"has {ours[first]} where English has {theirs[first]}"
+            orders.append(ours)
+    return said, digest(str(orders))[:6] if orders else ""
 
 
 def shortened(language: str, english: str, text: str) -> Iterator[str]:

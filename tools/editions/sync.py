@@ -103,7 +103,7 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
         record_timing=False,
         coalesce_streams=True,
         resources=folder,
-        extra_arguments=["--log-level=ERROR"],
+        extra_arguments=["--log-level=ERROR", *told_to_describe_figures(course)],
     )
     language_info = notebook.metadata.language_info
     try:
@@ -117,6 +117,12 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
         raise CourseError(f"{course.source} {stem}: fails: {reason}; nothing was written") from None
     notebook.metadata.language_info = language_info
     notebook.metadata["executed"] = code_digest(notebook)
+
+
+def told_to_describe_figures(course: Course) -> list[str]:
+    """The kernel's argument that makes the text beside a picture say what it draws."""
+    path = course.root / "book/drawn.py"
+    return [f"--IPKernelApp.exec_files={path}"] if path.exists() else []
 
 
 def kinds(cell: NotebookNode) -> list[str]:

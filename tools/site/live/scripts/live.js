@@ -7,6 +7,7 @@
     heads: ["network.js", "heat.js", "heads.js"],
     pooling: ["network.js", "heat.js", "pooling.js"],
     split: ["split.js"],
+    cache: ["cache.js"],
     width: ["network.js", "heat.js", "width.js"],
   };
   const loading = {};
