@@ -26,7 +26,7 @@ You will bake one loaf and weigh it.
 
 **You need:** flour.
 
-**Time:** 5 minutes, and 15 more for the exercises.
+**Time:** 5 minutes, and 20 more for the exercises.
 %%% code setup
 %%% text question
 ## How heavy is a loaf?
@@ -40,6 +40,17 @@ It loses water.
 import math
 
 seed = 0
+%%% text your-turn-cut
+### Your turn: Cut (★, 5 minutes)
+
+Complete `my_cut`.
+%%% code attempt-cut untouched
+def my_cut(loaf):
+    # (loaf,) → (loaf, slice)
+    ...
+
+
+practice.cut.check(my_cut)
 %%% text weigh
 ## Weighing
 %%% text predict-loss
@@ -98,7 +109,7 @@ A pinch.
 
 
 def page(text: str = PAGE) -> NotebookNode:
-    """A notebook of text; `picture` and `printed` are outputs, other words behind an id are tags."""
+    """A notebook of text; `picture`, `printed` and `untouched` are outputs, other words behind an id are tags."""
     made = []
     for block in re.split(r"^%%% ", text, flags=re.MULTILINE)[1:]:
         head, _, body = block.partition("\n")
@@ -111,7 +122,9 @@ def page(text: str = PAGE) -> NotebookNode:
                 outputs = [new_output("display_data", {"image/png": "aGk="})]
             if "printed" in tags:
                 outputs = [new_output("stream", name="stdout", text="0.70711\n")]
-            kept = [tag for tag in tags if tag not in ("picture", "printed")]
+            if "untouched" in tags:
+                outputs = [new_output("stream", name="stdout", text="◻\n")]
+            kept = [tag for tag in tags if tag not in ("picture", "printed", "untouched")]
             cell = new_code_cell(body.strip(), outputs=outputs, execution_count=1, metadata={"tags": kept})
         cell["id"] = key
         made.append(cell)
@@ -161,8 +174,8 @@ FAULTS = {
     "two promises": ("and weigh it.", "and weigh it. You will eat.", "title", "one sentence"),
     "a long promise": ("one loaf", "one" + " good" * 35 + " loaf", "title", "160"),
     "no needs": ("**You need:**", "**Needed:**", "title", "You need"),
-    "another time": ("**Time:** 5", "**Time:** 10", "title", "'**Time:** 5 minutes, and 15 more"),
-    "other minutes": ("and 15 more", "and 20 more", "title", "and 15 more"),
+    "another time": ("**Time:** 5", "**Time:** 10", "title", "'**Time:** 5 minutes, and 20 more"),
+    "other minutes": ("and 20 more", "and 15 more", "title", "and 20 more"),
     "too long to read": ("It loses water.", "It loses water. " * 2100, "title", "at most 40"),
     "no opening": ("%%% code opening hide-input picture\n1\n", "", "title", "after the title"),
     "no picture": ("hide-input picture", "hide-input", "opening", "picture"),
@@ -181,7 +194,7 @@ FAULTS = {
     "two questions": (f"%%% text quiz-three\n**Three?**\n\n{ANSWERS}\n", "", "quiz-one", "three to five"),
     "two right": ("✗ No.\n\n</details>\n%%% text quiz-two", "✓ No.\n\n</details>\n%%% text quiz-two", "quiz-one", "exactly one"),
     "an answer without a mark": ("✗ No.\n\n</details>\n%%% text quiz-two", "No.\n\n</details>\n%%% text quiz-two", "quiz-one", "each answer"),
-    "no stars": ("(★, 5 minutes)", "(5 minutes)", "exercise-half", "stars"),
+    "no stars": ("half (★, 5 minutes)", "half (5 minutes)", "exercise-half", "stars"),
     "no heading": ("## Exercises\n\n", "", "exercise-half", "## Exercises"),
     "no solution": ("text solution-salt-why", "text answer", "exercise-salt", "no solution"),
     "a solution in sight": ("solution-half hide-cell", "solution-half", "solution-half", "hide-cell"),
@@ -196,7 +209,11 @@ FAULTS = {
     "an id by an editor, of letters": ("weigh-code", "af9ab2c1", "af9ab2c1", "an id is words"),
     "no references": ("%%% text references\n## References\n\n- A book.", "", "solution-salt-why", "'references'"),
     "exercises first": ("%%% text summary", "%%% text exercise-early\n### E (★, 5 minutes)\n%%% text summary", "references", "order"),
-    "a turn without a stub": ("%%% text summary", "%%% text your-turn-bake\n### Your turn: Bake (★, 5 minutes)\n\nBake.\n%%% text summary", "your-turn-bake", "attempt-bake"),
+    "a turn without a stub": ("code attempt-cut", "code cut-attempt", "your-turn-cut", "attempt-cut"),
+    "a turn without stars": ("turn: Cut (★, 5 minutes)", "turn: Cut", "your-turn-cut", "Your turn"),
+    "a turn in the middle": ("%%% text weigh\n## Weighing", "%%% text weigh\nWeighing", "your-turn-cut", "ends its section"),
+    "a turn that checks nothing": ("practice.cut.check(my_cut)", "my_cut(3)", "attempt-cut", "practice.cut.check(my_cut)"),
+    "a turn that is done": ("code attempt-cut untouched", "code attempt-cut printed", "attempt-cut", "stub"),
     "a wrong number": ("is 0.707", "is 0.708", "weigh-read", "0.708"),
     "a wrong percentage": ("71 %", "72 %", "weigh-read", "72%"),
     "a number of elsewhere": ("Cut it.", "Cut 0.707 of it.", "exercise-half", "0.707"),

@@ -1,12 +1,15 @@
 # ruff: noqa: E501 - tables have one line a row
 """A text that does not translate its English cell is found, and one that does is left alone."""
 
+import shutil
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
 from tools.course import Course, cells
 from tools.editions import pairs
+from tools.editions.check import check_words, check_works
 from tools.editions.lint import differences
 from tools.editions.lock import page_state
 from tools.editions.markup import plain
@@ -63,3 +66,21 @@ def test_cells_that_changed_places_are_found(language: str) -> None:
     for a, b in alike:
         planted = {a: (whole[a][0], whole[b][1]), b: (whole[b][0], whole[a][1])}
         assert list(pairs.swapped(COURSE, language, whole | planted)), (a, b)
+
+
+def test_what_the_site_says_keeps_its_numbers_and_works_their_years(tmp_path: Path) -> None:
+    for name in ("en/language.yml", "tr/language.yml", "en/words.yml", "tr/words.yml", "references.bib"):
+        (tmp_path / "book" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(COURSE.root / "book" / name, tmp_path / "book" / name)
+    assert list(check_words(Course(tmp_path), "tr")) == []
+    assert [f for f in check_works(Course(tmp_path)) if f.is_error()] == []
+    for name, old, new in (
+        ("tr/words.yml", "{n}", ""),
+        ("references.bib", "{1964}", "{1965}"),
+    ):
+        text = (tmp_path / "book" / name).read_text(encoding="utf-8")
+        assert old in text
+        (tmp_path / "book" / name).write_text(text.replace(old, new), encoding="utf-8")
+    assert all("{n}" in finding.what for finding in check_words(Course(tmp_path), "tr"))
+    assert list(check_words(Course(tmp_path), "tr"))
+    assert [f for f in check_works(Course(tmp_path)) if f.is_error() and "1965" in f.what]

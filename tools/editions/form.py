@@ -30,6 +30,8 @@ FOLDED = {"hide-input", "hide-cell", "claim"}
 TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes, and (\d+) more for the exercises\.")
 EXERCISE = re.compile(r"^### .*\S \(★{1,3}, (\d+) minutes\)$", re.MULTILINE)
 TURN = re.compile(r"### Your turn: .*\S \(★{1,3}, \d+ minutes\)\n")
+WORKED = ("exercise-", "your-turn-")  # cells that say how many minutes they take
+UNTOUCHED = "◻\n"  # what a stub prints
 BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 SOLUTION = re.compile(r"<details><summary>Solution.*</summary>\n")
 ANSWER = re.compile(r"<details><summary>.*?</details>", re.DOTALL)
@@ -130,6 +132,8 @@ def reading_minutes(notebook: NotebookNode) -> int:
     for cell in notebook.cells:
         if cell["id"].startswith("exercise-"):
             break
+        if cell["id"].startswith(("your-turn-", "attempt-")):
+            continue
         if cell.cell_type == "markdown" and not cell["id"].endswith(MEASURED):
             words += len(re.findall(r"\S*[\w…]\S*", plain(cell.source)))
         elif cell.cell_type == "code" and not is_folded(cell):
@@ -142,7 +146,7 @@ def is_folded(cell: NotebookNode) -> bool:
 
 
 def minutes_of_exercises(notebook: NotebookNode) -> list[int]:
-    texts = (cell.source for key, cell in cells(notebook).items() if key.startswith("exercise-"))
+    texts = (cell.source for key, cell in cells(notebook).items() if key.startswith(WORKED))
     return [int(match[1]) for text in texts if (match := EXERCISE.search(text))]
 
 
@@ -283,11 +287,26 @@ def claims(notebook: NotebookNode) -> Iterator[Fault]:
 
 
 def turns(notebook: NotebookNode) -> Iterator[Fault]:
-    for cell, following in pairwise(notebook.cells):
+    """A turn is a task, a stub that prints its sign, and the end of its section."""
+    for cell, following, after in zip(notebook.cells, notebook.cells[1:], notebook.cells[2:], strict=False):
         if cell["id"].startswith("your-turn-"):
             name = cell["id"].removeprefix("your-turn-")
             if not TURN.match(cell.source) or following["id"] != f"attempt-{name}":
                 yield cell["id"], f"is '### Your turn: Name (★, 5 minutes)', and attempt-{name} follows"
+            else:
+                yield from ((following["id"], what) for what in attempt_faults(following, name))
+            if not after.source.startswith("#"):
+                yield cell["id"], "ends its section: a cell with a heading follows the attempt"
+
+
+def attempt_faults(cell: NotebookNode, name: str) -> Iterator[str]:
+    """A stub has run, is called by its turn in the last line, and says nothing yet."""
+    name = name.replace("-", "_")
+    call = f"practice.{name}.check(my_{name})"
+    if cell.source.splitlines()[-1:] != [call]:
+        yield f"its last line is {call}"
+    if [output.get("text") for output in cell.get("outputs", [])] != [UNTOUCHED]:
+        yield f"prints {UNTOUCHED.strip()} and nothing else: what it defines is a stub"
 
 
 def captions(notebook: NotebookNode) -> Iterator[Fault]:
