@@ -114,6 +114,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.attention
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.pruning
+	$(BIN)/python -m benchmarks.language_model
 	$(BIN)/python -m benchmarks.corpus
 
 mutants: $(READY)

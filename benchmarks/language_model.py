@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.language_model [--threads 2] [--seconds 10] [--cpu]`` prints two tables and writes them
 into ``_build/bench``. First a training step (forward, loss, backward, Adam) beside `nn.TransformerEncoder`
-with a causal mask between the same embedding and the same last layer; PyTorch's has no positions. Then
+with a causal mask between the same embedding and the same last layer; to PyTorch's, sinusoids are added. Then
 writing greedily, with a cache and without, and beside a Llama of the same sizes, untrained. Times are medians
 over interleaved rounds, ratios medians of ratios within a round.
 """
@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from benchmarks import measure
 from benchmarks.measure import FOLDER, describe, markdown
 from mha_course.language_model import LanguageModel, generate
+from mha_course.transformer import PositionalEncoding
 
 VOCAB, PROMPT = 200, 8
 OURS, TORCH, LLAMA = "mha_course", "nn.TransformerEncoder", "Llama of transformers"
@@ -49,7 +50,7 @@ class TorchModel(nn.Module):
         width = size.num_hiddens
         options = {"batch_first": True, "norm_first": True}
         layer = nn.TransformerEncoderLayer(width, size.num_heads, 4 * width, 0.0, **options)
-        self.embedding = nn.Embedding(VOCAB, width)
+        self.embedding = nn.Sequential(nn.Embedding(VOCAB, width), PositionalEncoding(width))
         norm = nn.LayerNorm(width)
         self.encoder = nn.TransformerEncoder(layer, size.num_layers, norm, enable_nested_tensor=False)
         self.dense = nn.Linear(width, VOCAB)

@@ -75,8 +75,8 @@ def rotary(X: Tensor, offset: int = 0, base: float = 10000.0) -> Tensor:
     speeds = 1 / base ** (torch.arange(0, d, 2, device=X.device) / d)  # (d / 2,)
     angles = positions[:, None] * speeds  # (steps, d / 2)
     cos, sin = angles.cos().to(X.dtype), angles.sin().to(X.dtype)  # (steps, d / 2)
-    first, second = X.chunk(2, dim=-1)  # (..., steps, d / 2)
-    return torch.cat((first * cos - second * sin, first * sin + second * cos), dim=-1)
+    swapped = X.roll(d // 2, dims=-1)  # (..., steps, d)
+    return X * torch.cat((cos, cos), dim=-1) + swapped * torch.cat((-sin, sin), dim=-1)
 
 
 class RotaryAttention(nn.Module):
@@ -170,11 +170,15 @@ class RotaryAttention(nn.Module):
         """Attend from the last positions, (batch, heads, steps, head_dim), to all; weights or None."""
         dropout = self.dropout.p if self.training else 0.0
         steps, total = queries.shape[2], keys.shape[2]
+        shared = self.num_groups < self.num_heads
         if steps == total and not need_weights:
-            options: Any = {"is_causal": True, "enable_gqa": self.num_groups < self.num_heads}
-            return F.scaled_dot_product_attention(queries, keys, values, None, dropout, **options), None
-        repeats = self.num_heads // self.num_groups
-        keys, values = (X.repeat_interleave(repeats, dim=1) for X in (keys, values))  # (batch, heads, …)
+            output = F.scaled_dot_product_attention(
+                queries, keys, values, None, dropout, is_causal=True, enable_gqa=shared
+            )
+            return output, None
+        if shared:
+            repeats = self.num_heads // self.num_groups
+            keys, values = (X.repeat_interleave(repeats, dim=1) for X in (keys, values))
         # One new step may see everything; of several, each sees what is not after it.
         allowed = None if steps == 1 else causal_mask(total, keys.device)[total - steps :]  # (steps, total)
         return scaled_dot_product(queries, keys, values, allowed, dropout, need_weights)

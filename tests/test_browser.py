@@ -184,7 +184,7 @@ QUERIES = {  # what readers type, and the passage or page that has to be among t
         "bo giai ma": "",
         "truy van": "",
         "Vaswani": "references.html#vaswani-2017",
-        "truy vna": "",
+        "trong sso": "",
     },
     "zh": {
         "注意力": "",
@@ -246,7 +246,7 @@ def weight(site: Path, address: str, requests: list[str]) -> int:
 
 @pytest.mark.parametrize("path", LOOKED_AT)
 def test_a_page_is_light_quiet_and_open_to_everyone(browser, address, site, path):
-    """No other host, no complaint, at most 500 kB, nothing for axe, light or dark, no sideways scrolling."""
+    """No other host, no complaint, at most 250 kB, nothing for axe, light or dark, no sideways scrolling."""
     page = browser.new_page(viewport=DESK, color_scheme="light", bypass_csp=True)  # for axe
     watched = Watched(page)
     page.goto(f"{address}/{path}")
@@ -255,7 +255,7 @@ def test_a_page_is_light_quiet_and_open_to_everyone(browser, address, site, path
         url for url in watched.requests if not url.startswith((address, "data:"))
     ]
     assert not watched.complaints
-    assert weight(site, address, watched.requests) <= 500_000
+    assert weight(site, address, watched.requests) <= 250_000
     page.add_script_tag(path=AXE)
     problems = {"light": page.evaluate(RULES, [])}
     page.emulate_media(color_scheme="dark")
@@ -399,6 +399,61 @@ def test_the_menu_on_a_phone_opens_and_closes(browser, address):
     assert page.locator("nav.chapters").is_visible()
     page.keyboard.press("Escape")
     assert not page.locator("nav.chapters").is_visible()
+    page.close()
+
+
+def test_a_term_shows_what_it_means_to_mouse_keyboard_and_finger(browser, address):
+    context = browser.new_context(viewport=PHONE, has_touch=True)
+    page = context.new_page()
+    page.goto(f"{address}/tr/{CHAPTER}.html")
+    term, hint = page.locator("article a.term").first, page.locator("#hint")
+    term.hover()
+    assert hint.inner_text() and term.get_attribute("aria-describedby") == "hint"
+    page.keyboard.press("Escape")
+    assert hint.is_hidden()
+    term.focus()
+    assert hint.is_visible()
+    page.keyboard.press("Escape")
+    term.evaluate("link => link.blur()")
+    term.tap()
+    assert hint.is_visible() and CHAPTER in page.url
+    term.tap()
+    page.wait_for_url("**/tr/glossary.html#*")
+    context.close()
+
+
+def test_the_search_box_is_led_by_the_keyboard_and_closes_at_once(browser, address):
+    page = browser.new_page(viewport=DESK)
+    page.goto(f"{address}/en/index.html")
+    results = found(page, "softmax")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.href") == results[1]
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Escape")
+    assert not page.locator("dialog.search").is_visible()
+    found(page, "softmax")
+    page.mouse.click(5, 400)
+    assert not page.locator("dialog.search").is_visible()
+    page.close()
+
+
+COVERED = """() => [...document.querySelectorAll("article .code")].filter(block => {
+    const [button, line] = [block.querySelector(".copy"), block.querySelector(".line")];
+    if (!button || !block.offsetParent) return false;
+    const range = document.createRange();
+    range.selectNodeContents(line);
+    const box = button.getBoundingClientRect();
+    return [...range.getClientRects()].some(part => part.right > box.left + 1 && part.top < box.bottom - 4);
+}).length"""
+
+
+def test_no_button_covers_code_on_a_phone(browser, address):
+    page = browser.new_page(viewport=PHONE)
+    page.goto(f"{address}/en/{CHAPTER}.html")
+    assert page.locator("article .copy").count() > 5
+    assert page.evaluate(COVERED) == 0
     page.close()
 
 

@@ -21,6 +21,7 @@ from transformers.generation.logits_process import (
 from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
 from transformers.models.llama.modeling_llama import LlamaAttention, LlamaRotaryEmbedding
 
+from benchmarks import language_model as benchmark
 from mha_course import language_model
 from mha_course.attention import split_heads
 from mha_course.convert import from_gpt2, from_llama, halves_from_pairs
@@ -504,6 +505,23 @@ def test_training_learns_repeats_and_stops_at_a_learning_rate_of_0():
         step.side_effect = lambda self, *_: rates.append(self.param_groups[0]["lr"])
         fit_language_model(small(), SENTENCES, WORDS, epochs=2, batch_size=2, learning_rate=0.4)
     assert rates == pytest.approx([0.4, 0.3, 0.2, 0.1])
+
+
+# ---- the benchmark ----
+
+
+def test_the_benchmark_trains_models_of_one_size_and_writes_alike():
+    size = benchmark.Size(2, 6, 16, 2, 2)
+    models = [benchmark.course_model(size), benchmark.TorchModel(size)]
+    assert len({sum(weight.numel() for weight in model.parameters()) for model in models}) == 1
+    text = torch.randint(0, benchmark.VOCAB, (2, 7))
+    for model in models:
+        step = benchmark.step_of(model, text)
+        losses = [step().item() for _ in range(10)]
+        assert losses[-1] < losses[0]
+    title, _, without, llama_s = benchmark.writing_row(size, torch.device("cpu"), seconds=0)
+    assert title == "2 × 6 × 16 × 2 × 2"
+    assert min(float(without), float(llama_s)) > 0
 
 
 # ---- errors ----

@@ -13,7 +13,7 @@ MAY_IMPORT = {
     "site": {"course", "editions"},
     "release": {"course", "site"},
     "corpus": set(),
-    "experiments": {"course", "mha_course", "benchmarks"},
+    "experiments": {"course", "corpus", "mha_course", "benchmarks"},
 }
 OURS = {*MAY_IMPORT, "mha_course", "tests", "benchmarks"}
 

@@ -270,11 +270,12 @@ def check_works(course: Course) -> Iterator[Finding]:
 def check_letters(course: Course, language: str, stem: str | None) -> Iterator[Finding]:
     """Slips of the pen that the book's own words tell."""
     with suppress(CourseError):  # the notebook that cannot be read is named elsewhere
+        english = {c.source for page in course.stems() for c in course.read(course.source, page).cells}
         texts = {
             f"{language} {page}#{key}": cell.source
             for page in course.stems(language)
             for key, cell in cells(course.read(language, page)).items()
-            if not is_made(key)
+            if not is_made(key) and (language == course.source or cell.source not in english)
         }
         for where, what in typography.SPELLING[language](texts):
             if stem in (None, where.split()[1].partition("#")[0]):

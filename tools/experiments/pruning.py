@@ -1,8 +1,8 @@
 """How well does a Transformer translate without some of its heads, and how much of that is luck? Three seeds.
 
 ``python -m tools.experiments.pruning [--workers N]`` trains one model for each seed, as the chapter does, and
-prunes it in many ways (about 5 minutes on two free cores). It writes three tables to ``mha_course/data``; exact
-match is always of test pairs, and every choice uses development or training pairs only.
+prunes it in many ways (about 5 minutes on two free cores). It writes three tables to ``mha_course/data``;
+exact match is always of test pairs, and every choice uses development or training pairs only.
 
 ``pruning.tsv``: a row for each choice of heads and number of heads ``removed``; ``draw`` counts the random
 choices. ``gradient_l2`` divides the gradients by their Euclidean norm in each attention module, ``reversed``

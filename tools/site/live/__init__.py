@@ -11,6 +11,7 @@ import tomllib
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -25,9 +26,10 @@ PREFIX = "live."
 
 
 @cache
-def places() -> list[dict[str, str]]:
-    """The rows of `places.toml`: page, cell, component."""
-    return tomllib.loads((HERE / "places.toml").read_text(encoding="utf-8"))["place"]
+def places() -> list[dict[str, Any]]:
+    """The rows of `places.toml`: page, cell, component; `before` where it stands before its cell."""
+    rows: list[dict[str, Any]] = tomllib.loads((HERE / "places.toml").read_text(encoding="utf-8"))["place"]
+    return rows
 
 
 @cache
@@ -72,7 +74,8 @@ def put_in_place(app: Sphinx, doctree: nodes.document, page: str) -> None:
         if place["page"] == page.rpartition("/")[2]:
             for cell in [box for box in doctree.findall(Box) if place["cell"] in box["ids"]]:
                 html = start + markup(app, place["component"])
-                cell.parent.insert(cell.parent.index(cell) + 1, nodes.raw("", html, format="html"))
+                side = 0 if place.get("before") else 1
+                cell.parent.insert(cell.parent.index(cell) + side, nodes.raw("", html, format="html"))
                 start = ""
 
 

@@ -84,7 +84,7 @@
     }
 
     knows(word) {
-      return this.ids.has(word);
+      return this.ids.get(word) > UNK; // the special tokens are no words
     }
 
     // Always the most probable token, until <eos>. Returns what each step knew, <eos> included.

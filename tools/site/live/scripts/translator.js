@@ -16,9 +16,9 @@ courseLive.components.translator = async ({ box, words, edition }) => {
 
   // --- what the reader typed ------------------------------------------------------------------------
 
-  // As the corpus writes sentences: lower case, punctuation apart, a full stop at the end.
+  // As the corpus writes sentences: lower case, a full stop or another such mark apart at the end, no commas.
   function tokensOf(text) {
-    const apart = text.normalize("NFC").toLowerCase().replace(/[’‘]/g, "'").replace(/([,.!?])/g, " $1 ");
+    const apart = text.normalize("NFC").toLowerCase().replace(/[’‘]/g, "'").replace(/[,;:"]/g, " ").replace(/([.!?])/g, " $1 ");
     const tokens = apart.split(/\s+/).filter(Boolean);
     return tokens.length && !/^[.!?]$/.test(tokens.at(-1)) ? [...tokens, "."] : tokens;
   }

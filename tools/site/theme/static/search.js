@@ -4,6 +4,7 @@
   const MOST = 30;
   const SNIPPET = 60;
   const ENOUGH = 0.5; // of what was asked, weighed by rarity; passages with less are no answer
+  const GUESS = 0.45; // what a word in place of an unknown one counts for that
   const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5; // how much a word counts there; in the text: 1
   const { pages, names, simplified } = window.courseData;
   const language = document.documentElement.dataset.edition;
@@ -92,7 +93,7 @@
   const usual = passages.reduce((sum, passage) => sum + passage.length, 0) / passages.length;
   // How much it says that a passage has a word; two Chinese characters that no passage has side by side may be
   // parts of two words.
-  const rarity = stem => !byStem.has(stem) && /^\p{Script=Han}{2}$/u.test(stem) ? 1
+  const rarity = stem => !byStem.has(stem) && /^\p{Script=Han}{2}$/u.test(stem) ? 3
     : Math.log(1 + passages.length / (1 + (byStem.get(stem)?.size ?? 0)));
 
   // One letter is wrong, missing or too many, or two have changed places.
@@ -117,7 +118,7 @@
     }
     const known = [...byWord.keys()].filter(other => /^\p{L}+$/u.test(other));
     const longer = last ? commonest(known.filter(other => other.startsWith(word))).slice(0, 3) : [];
-    const alike = longer.length || word.length < 5 ? longer : commonest(known.filter(other => other.length > 3 && near(word, other))).slice(0, 1);
+    const alike = longer.length || word.length < (language === "vi" ? 3 : 5) ? longer : commonest(known.filter(other => other.length >= Math.min(word.length, 4) && near(word, other))).slice(0, 1);
     if (!alike.length && word.length > 6) { // another ending: softmaks
       const beginning = word.slice(0, Math.ceil(word.length * 0.7));
       alike.push(...commonest(known.filter(other => other.startsWith(beginning) && other.length <= word.length + 1)).slice(0, 1));
@@ -144,8 +145,9 @@
       }
       const joined = words[at + 1] && words[at].word + words[at + 1].word;
       if (!best && joined && byWord.has(joined)) best = { length: 2, ways: [words.slice(at, at + 2), [asToken(joined)]] };
+      const guessed = !best && !byStem.has(words[at].stem);
       if (!best) best = { length: 1, ways: byStem.has(words[at].stem) ? [[words[at]]] : [[words[at]], ...substitutes(words[at])] };
-      found.push({ ways: best.ways, weight: Math.max(...best.ways[0].map(token => rarity(token.stem))) });
+      found.push({ ways: best.ways, guessed, weight: Math.max(...best.ways[0].map(token => rarity(token.stem))) });
       at += best.length;
     }
     return { found, line: words.map(token => token.stem).join(" ") };
@@ -179,9 +181,9 @@
     const rated = passages.map((passage, place) => {
       let points = 0;
       let met = 0;
-      for (const { ways, weight } of asked) {
+      for (const { ways, weight, guessed } of asked) {
         const best = Math.max(...ways.map((way, number) => pointsOfWay(place, way) * (number ? 0.95 : 1)));
-        if (best > 0) { points += best; met += weight; }
+        if (best > 0) { points += best; met += weight * (guessed && asked.length > 1 ? GUESS : 1); }
       }
       if (passage.head.startsWith(` ${line} `)) points *= passage.head.trim() === line ? 1.7 : 1.5;
       else if (passage.head.includes(` ${line} `)) points *= 1.3;

@@ -1,0 +1,329 @@
+"""Which sentences does a small language model write, beside n-grams, and how far do its positions reach?
+
+``python -m tools.experiments.language_models [--workers N]`` trains 12 small models (about 5 minutes on two
+cores) and writes three tables to ``mha_course/data``.
+
+``language_models.tsv`` has a row for each model, seed and temperature, of 1,000 sentences each.
+``grammatical``: the share that the corpus's grammar could produce; ``new``: the share that is no training
+sentence; ``both``: the share that is grammatical and new. ``unseen`` counts the sentences among these in
+which an adjective describes a noun that it never described in training. Perplexities are of the development
+and the test sentences. ``hats`` is the probability of *hats* after *give me two new*, a pair that training
+lacks. An n-gram knows the n − 1 tokens before; its counts are smoothed after Witten and Bell (1991), or raw.
+
+``language_samples.tsv`` has the first five sentences of seed 0 for each model and temperature, with the same
+verdicts, and the first five that the Transformer writes after *give me two* in several ways.
+
+``language_positions.tsv`` has the perplexity of models that were trained on texts of 32 tokens, for positions
+from ``start`` on, before ``end``. Texts are sentences in random order, one after another. ``positions`` says
+how the model knows the order: by sinusoids, by a penalty on distance (ALiBi), or by rotary positions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache, partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mha_course.attention import join_heads, split_heads
+from mha_course.corpus import Pair, Vocabulary, batches, load_corpus
+from mha_course.language_model import (
+    LanguageModel,
+    RotaryAttention,
+    fit_language_model,
+    generate,
+    next_token_probabilities,
+)
+from mha_course.training import masked_loss, seed_everything, shift_right
+from mha_course.transformer import PositionalEncoding, Projected
+from tools.corpus.generate import english_text, held_out, meanings
+from tools.corpus.grammar import templates
+from tools.experiments.layouts import SEEDS, TABLE, Row, write_table
+
+Sentence = tuple[str, ...]
+TEMPERATURES, SAMPLES, SHOWN, MOST = (0.5, 1.0, 1.5), 1000, 5, 20
+MODELS = ("Transformer", "3-gram", "5-gram", "5-gram, raw")
+PROMPT, NEXT = ("give", "me", "two", "new"), "hats"
+WAYS: tuple[dict[str, Any], ...] = (
+    {"temperature": 0}, {"temperature": 0.5}, {"temperature": 1.0}, {"temperature": 1.5}, {"top_k": 3},
+    {"top_p": 0.5},
+)  # fmt: skip
+POSITIONS = ("sinusoids", "ALiBi", "rotary")
+TRAINED, STEPS, RANGES = 32, 700, ((16, 32), (32, 40), (40, 48), (64, 96), (128, 256))
+
+
+# ---- the corpus and its grammar ----
+
+
+def sentences(*splits: str) -> list[Sentence]:
+    """The English side of some splits."""
+    return [pair.source for split in splits for pair in load_corpus("fr", split)]
+
+
+def vocabulary() -> Vocabulary:
+    return Vocabulary(sentences("train", "phrases"))
+
+
+@cache
+def grammar() -> dict[str, bool]:
+    """Every sentence that the grammar can produce, and whether it has an adjective with an unseen noun."""
+    unseen = held_out()
+    known = {" ".join(sentence): False for sentence in sentences("phrases")}
+    produced = (
+        (english_text(meaning), (meaning.adjective, meaning.noun) in unseen)
+        for name in templates()
+        for meaning in meanings(name)
+    )
+    return known | dict(produced)
+
+
+# ---- n-grams ----
+
+
+class NGram:
+    """Counts of what followed the last tokens, mixed with those of shorter contexts."""
+
+    def __init__(
+        self, order: int, training: Iterable[Sentence], vocabulary: Vocabulary, smooth: bool = True
+    ) -> None:
+        self.order, self.vocabulary, self.smooth = order, vocabulary, smooth
+        self.counts: defaultdict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
+        self.known: dict[tuple[int, ...], Tensor] = {}
+        for sentence in training:
+            ids = [vocabulary.bos, *vocabulary[list(sentence)], vocabulary.eos]
+            for place in range(1, len(ids)):
+                for length in range(min(order, place + 1)):
+                    self.counts[tuple(ids[place - length : place])][ids[place]] += 1
+
+    def probabilities(self, context: tuple[int, ...]) -> Tensor:
+        """Of each next token, (vocab_size,): p = (c + T · p of the shorter context) / (N + T).
+
+        c counts a token after the context, N all tokens, T the different ones.
+        """
+        context = context[max(0, len(context) - self.order + 1) :]
+        if context not in self.known:
+            size = len(self.vocabulary)
+            shorter = self.probabilities(context[1:]) if context else torch.full((size,), 1 / size)
+            counts = torch.zeros(size)
+            for token, count in self.counts.get(context, {}).items():
+                counts[token] = count
+            kinds = counts.count_nonzero()
+            if not self.smooth and kinds:
+                kinds, shorter = torch.tensor(0), torch.zeros(size)
+            mixed = (counts + kinds * shorter) / (counts.sum() + kinds) if counts.any() else shorter
+            self.known[context] = mixed
+        return self.known[context]
+
+    def perplexity(self, held_out: Iterable[Sentence]) -> float:
+        total, count = 0.0, 0
+        for sentence in held_out:
+            ids = [self.vocabulary.bos, *self.vocabulary[list(sentence)], self.vocabulary.eos]
+            for place in range(1, len(ids)):
+                total -= float(self.probabilities(tuple(ids[:place]))[ids[place]].log())
+            count += len(ids) - 1
+        return math.exp(total / count)
+
+    def write(self, temperature: float, draw: torch.Generator) -> list[int]:
+        """One sentence, as ids without ``<bos>`` and ``<eos>``."""
+        ids = [self.vocabulary.bos]
+        while len(ids) <= MOST:
+            logits = self.probabilities(tuple(ids)).log()
+            ids.append(
+                int(torch.multinomial(next_token_probabilities(logits, temperature), 1, generator=draw))
+            )
+            if ids[-1] == self.vocabulary.eos:
+                return ids[1:-1]
+        return ids[1:]
+
+
+# ---- what models write ----
+
+
+def padded(held_out: Sequence[Sentence], words: Vocabulary) -> tuple[Tensor, Tensor]:
+    """All sentences as one batch, (sentences, steps), and their lengths."""
+    pairs = [Pair("", "", (), sentence, ()) for sentence in held_out]
+    batch = batches(pairs, words, words, len(pairs))[0]
+    return batch.target, batch.target_lens
+
+
+@torch.no_grad()
+def perplexity(model: LanguageModel, words: Vocabulary, held_out: Sequence[Sentence]) -> float:
+    target, lens = padded(held_out, words)
+    logits, _ = model.eval()(shift_right(target, words.bos))  # (sentences, steps, vocab_size)
+    return float(masked_loss(logits, target, lens).exp())
+
+
+def up_to(ids: list[int], end: int) -> list[int]:
+    return ids[: ids.index(end)] if end in ids else ids
+
+
+def write(
+    model: LanguageModel, words: Vocabulary, prompt: Sequence[str], draw: torch.Generator, samples: int,
+    **way: Any,
+) -> list[str]:  # fmt: skip
+    """Sentences that begin with the prompt."""
+    given = torch.tensor([[words.bos, *words[list(prompt)]]]).expand(samples, -1)
+    written = generate(model, given, MOST, stop=words.eos, generator=draw, **way)
+    return [" ".join(words.to_tokens(up_to(row, words.eos))) for row in written[:, 1:].tolist()]
+
+
+def verdicts(text: str, trained: set[str]) -> dict[str, bool]:
+    """Whether the grammar could produce a sentence, whether it is new, and whether it has an unseen pair."""
+    grammatical, new = text in grammar(), text not in trained
+    both = grammatical and new
+    return {"grammatical": grammatical, "new": new, "both": both, "unseen": both and grammar()[text]}
+
+
+def samples(name: str, way: str, prompt: Sequence[str], texts: Sequence[str], trained: set[str]) -> list[Row]:
+    """Rows of the second table."""
+    first = {"model": name, "prompt": " ".join(prompt), "way": way}
+    marks = [verdicts(text, trained) for text in texts]
+    return [
+        first | {"sentence": text} | {key: str(int(mark[key])) for key in ("grammatical", "new")}
+        for text, mark in zip(texts, marks, strict=True)
+    ]
+
+
+def measure(setting: tuple[str, int]) -> tuple[list[Row], list[Row]]:
+    """Train one model; its rows of the first table and, for seed 0, of the second."""
+    name, seed = setting
+    torch.set_num_threads(1)
+    seed_everything(seed)
+    training, words = sentences("train", "phrases"), vocabulary()
+    trained = {" ".join(sentence) for sentence in training}
+    if name == "Transformer":
+        model = LanguageModel(len(words), dropout=0.1)
+        fit_language_model(model, training, words, seed=seed)
+        model.eval()
+        measured = partial(perplexity, model, words)
+    else:
+        ngram = NGram(int(name[0]), training, words, smooth=not name.endswith("raw"))
+        measured = ngram.perplexity
+    prompt = (words.bos, *words[list(PROMPT)])
+    with torch.no_grad():
+        if name == "Transformer":
+            following = model(torch.tensor([prompt]))[0][0, -1].softmax(dim=-1)  # (vocab_size,)
+        else:
+            following = ngram.probabilities(prompt)
+    scores = {f"{split}_perplexity": f"{measured(sentences(split)):.3f}" for split in ("dev", "test")}
+    scores |= {"hats": f"{following[words[NEXT]]:.5f}"}
+    draw = torch.Generator().manual_seed(seed)
+    rows, shown = [], []
+    for temperature in TEMPERATURES:
+        if name == "Transformer":
+            texts = write(model, words, (), draw, SAMPLES, temperature=temperature)
+        else:
+            texts = [" ".join(words.to_tokens(ngram.write(temperature, draw))) for _ in range(SAMPLES)]
+        found = [verdicts(text, trained) for text in texts]
+        counts = {key: sum(verdict[key] for verdict in found) for key in found[0]}
+        shares = {key: f"{counts[key] / SAMPLES:.3f}" for key in ("grammatical", "new", "both")}
+        first = {"model": name, "temperature": str(temperature), "seed": str(seed)}
+        rows.append(first | scores | shares | {"unseen": str(counts["unseen"])})
+        shown += samples(name, f"temperature={temperature}", (), texts[:SHOWN], trained)
+    if name == "Transformer":
+        for way in WAYS:
+            texts = write(model, words, PROMPT[:3], draw, SHOWN, **way)
+            named = " ".join(f"{key}={value}" for key, value in way.items())
+            shown += samples(name, named, PROMPT[:3], texts, trained)
+    return rows, shown if seed == 0 else []
+
+
+# ---- beyond the trained length ----
+
+
+class OtherPositions(RotaryAttention):
+    """Causal self-attention without rotary positions; with slopes, distance lowers the scores (ALiBi)."""
+
+    slopes: Tensor | None = None
+
+    def forward(
+        self, X: Tensor, cache: Projected | None = None, need_weights: bool = False
+    ) -> tuple[Tensor, Projected, Tensor | None]:
+        queries, keys, values = (split_heads(W(X), self.num_heads) for W in (self.W_q, self.W_k, self.W_v))
+        places = torch.arange(X.shape[1])
+        distances = (places[:, None] - places).float()  # (queries, keys)
+        bias = torch.zeros(1, 1, 1) if self.slopes is None else -self.slopes[:, None, None]
+        scores = (bias * distances).masked_fill(distances < 0, -torch.inf)  # (heads or 1, queries, keys)
+        dropout = self.dropout.p if self.training else 0.0
+        output = F.scaled_dot_product_attention(queries, keys, values, scores, dropout)
+        return self.W_o(join_heads(output)), (keys, values), None
+
+
+def model_with(positions: str, vocab_size: int) -> LanguageModel:
+    """A model that knows positions in this way. With four heads ALiBi's slopes are 1/4, 1/16, 1/64, 1/256."""
+    model = LanguageModel(vocab_size, dropout=0.1)
+    for block in model.blocks:
+        if positions != "rotary":
+            block.attention.__class__ = OtherPositions
+        if positions == "ALiBi":
+            heads = block.attention.num_heads
+            block.attention.slopes = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
+    if positions == "sinusoids":
+        model.embedding = nn.Sequential(model.embedding, PositionalEncoding(64))
+        model.embedding.num_embeddings = vocab_size
+    return model
+
+
+def texts(split: Sequence[Sentence], words: Vocabulary, length: int, rounds: int, seed: int) -> Tensor:
+    """Sentences in random order, one after another, cut into rows: (rows, length + 1)."""
+    draw, ids = random.Random(seed), []
+    for _ in range(rounds):
+        for sentence in draw.sample(split, len(split)):
+            ids += [*words[list(sentence)], words.eos]
+    rows = len(ids) // (length + 1)
+    return torch.tensor(ids[: rows * (length + 1)]).view(rows, length + 1)
+
+
+def measure_positions(setting: tuple[str, int]) -> list[Row]:
+    """Train one model on short texts, and measure it on long ones."""
+    positions, seed = setting
+    torch.set_num_threads(1)
+    seed_everything(seed)
+    words = vocabulary()
+    model = model_with(positions, len(words))
+    training = texts(sentences("train", "phrases"), words, TRAINED, 40, seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.003, fused=True)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, STEPS)
+    for batch in training[: 32 * STEPS].split(32):
+        logits, _ = model(batch[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+    long = texts(sentences("dev"), words, max(end for _, end in RANGES), 16, 0)
+    with torch.no_grad():
+        logits, _ = model.eval()(long[:, :-1])
+    losses = F.cross_entropy(logits.mT, long[:, 1:], reduction="none").mean(0)  # (positions,)
+    first = {"positions": positions, "seed": str(seed)}
+    return [
+        first | {"start": str(low), "end": str(high), "perplexity": f"{losses[low:high].mean().exp():.2f}"}
+        for low, high in RANGES
+    ]
+
+
+def main() -> None:
+    """Train everything and write the three tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
+    arguments = parser.parse_args()
+    with ProcessPoolExecutor(arguments.workers) as pool:
+        found = list(pool.map(measure, [(name, seed) for name in MODELS for seed in SEEDS]))
+        write_table(TABLE.with_stem("language_models"), [row for rows, _ in found for row in rows])
+        write_table(TABLE.with_stem("language_samples"), [row for _, rows in found for row in rows])
+        found = pool.map(measure_positions, [(name, seed) for name in POSITIONS for seed in SEEDS])
+        write_table(TABLE.with_stem("language_positions"), [row for rows in found for row in rows])
+
+
+if __name__ == "__main__":
+    main()
