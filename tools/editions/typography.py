@@ -40,7 +40,7 @@ RULES = [
     Rule("en", r"\b(?!(?:to|it|that|had)\b)([a-z]+) \1\b", "has a word twice"),
     Rule("en|tr|vi", "[“”‘’«»„]", "quotation marks are straight: \" and '"),
     Rule("tr", rf"{SIGN}[^\W\d_]", "a suffix after code or a formula begins with an apostrophe"),
-    Rule("tr", r"\b(?!FLOPs\b)[A-ZÇĞİÖŞÜ]{2,}[a-zçğıöşü]+\b", "a suffix after an abbreviation begins with an apostrophe"),
+    Rule("tr", r"\b(?!(?:FLOPs|RMSNorm)\b)[A-ZÇĞİÖŞÜ]{2,}[a-zçğıöşü]+\b", "a suffix after an abbreviation begins with an apostrophe"),
     Rule("tr", r"\d ?%", "the sign stands before the number: %70"),
     Rule("tr", r"\d,\d{3},\d|\b[1-9]\d{0,2}\.\d{3}\b", "thousands have a space, decimals a comma: 40 000"),
     Rule("vi", r"\d %|% ?\d", "the sign stands right after the number: 70%"),

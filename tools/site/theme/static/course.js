@@ -47,7 +47,7 @@
   const chapters = find("#course-chapters");
   menu.setAttribute("role", "button");
   menu.setAttribute("aria-controls", "course-chapters");
-  const showMenu = open => { chapters.classList.toggle("open", open); menu.setAttribute("aria-expanded", open); };
+  const showMenu = open => { chapters.classList.toggle("open", open); root.classList.toggle("reading-menu", open); menu.setAttribute("aria-expanded", open); };
   showMenu(false);
   menu.addEventListener("click", event => { event.preventDefault(); showMenu(!chapters.classList.contains("open")); });
   menu.addEventListener("keydown", event => { if (event.key === " ") { event.preventDefault(); menu.click(); } });
@@ -76,7 +76,7 @@
     });
   };
   addEventListener("resize", makeReachable);
-  document.fonts.ready.then(makeReachable);
+  document.fonts.ready.then(() => (window.requestIdleCallback ?? setTimeout)(makeReachable));
 
   // A link may lead into a folded solution.
   const unfold = () => {
