@@ -16,18 +16,20 @@ from mha_course.practice.turn import numbers, turn
 )
 def importance(gradients: Tensor) -> Tensor:
     sizes = gradients.abs().mean(dim=0)  # (heads,)
-    return sizes / sizes.norm()
+    return sizes / sizes.square().sum().sqrt()
 
 
 def lowest(scores: Tensor, count: int) -> Tensor:
     """The places of the lowest scores, whatever is left of their module."""
     ranks: Tensor = scores.flatten().argsort().argsort().reshape(scores.shape)
-    return ranks < count
+    low: Tensor = ranks < count
+    return low
 
 
 def guarded(scores: Tensor) -> Tensor:
     """The scores, where the highest of each module is out of reach."""
-    return scores.where(scores < scores.amax(1, True), torch.inf)
+    best: Tensor = scores.amax(1, True)  # (modules, 1)
+    return scores.masked_fill(scores == best, torch.inf)
 
 
 SCORES = torch.tensor([[0.7, 0.1, 0.5], [0.2, 0.3, 0.25], [0.9, 0.8, 0.15], [0.6, 0.4, 0.35]])
