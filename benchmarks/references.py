@@ -12,15 +12,17 @@ from torch import Tensor, nn
 
 def import_d2l() -> Any:
     """Import d2l, which imports torchvision; its attention classes use nothing of it."""
+    stubs: dict[str, Any] = {}
     try:
-        import torchvision
+        import torchvision  # noqa: F401
     except (ImportError, RuntimeError):  # missing, or built for another torch
-        torchvision = types.ModuleType("torchvision")
-        torchvision.transforms = types.ModuleType("torchvision.transforms")
-        sys.modules.setdefault("torchvision", torchvision)
-        sys.modules.setdefault("torchvision.transforms", torchvision.transforms)
+        stubs = {name: types.ModuleType(name) for name in ("torchvision", "torchvision.transforms")}
+        stubs["torchvision"].transforms = stubs["torchvision.transforms"]
+        sys.modules.update(stubs)
     from d2l import torch as d2l
 
+    for name in stubs:  # other libraries ask whether torchvision is there
+        del sys.modules[name]
     return d2l
 
 
