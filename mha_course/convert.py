@@ -191,17 +191,18 @@ def from_gpt2(module: nn.Module) -> MultiHeadAttention:
     Parameters
     ----------
     module : nn.Module
-        A ``GPT2Attention``.
+        A ``GPT2Attention`` whose scores are scaled as usual.
 
     Returns
     -------
     MultiHeadAttention
     """
-    if not all(hasattr(module, name) for name in ("c_attn", "c_proj", "num_heads", "attn_dropout")):
-        raise TypeError(f"module must be GPT-2's attention, got {type(module).__name__}")
+    check_class(module, "GPT2Attention", "GPT-2's attention")
     layers: Any = module
-    if getattr(layers, "is_cross_attention", False):
+    if layers.is_cross_attention:
         raise ValueError("module must be a self-attention, got a cross-attention")
+    if layers.scale_attn_by_inverse_layer_idx or not layers.scale_attn_weights:
+        raise ValueError("module must divide its scores by the root of head_dim alone")
     weights = named("weight", *layers.c_attn.weight.T.chunk(3), layers.c_proj.weight.T)
     weights |= named("bias", *layers.c_attn.bias.chunk(3), layers.c_proj.bias)
     attention = MultiHeadAttention(
@@ -224,8 +225,7 @@ def from_llama(module: nn.Module) -> RotaryAttention:
     RotaryAttention
     """
     names = ("q_proj", "k_proj", "v_proj", "o_proj")
-    if not all(hasattr(module, name) for name in (*names, "config", "head_dim")):
-        raise TypeError(f"module must be Llama's attention, got {type(module).__name__}")
+    check_class(module, "LlamaAttention", "Llama's attention")
     layers: Any = module
     config, rope = layers.config, layers.config.rope_parameters
     width, heads = config.hidden_size, config.num_attention_heads
@@ -312,6 +312,12 @@ def annotated_layers(module: nn.Module) -> nn.ModuleDict:
     if len(linears) != 4 or not all(hasattr(module, name) for name in ("h", "dropout")):
         raise TypeError(f"module must have h, dropout and four linears, got {type(module).__name__}")
     return nn.ModuleDict(dict(zip(LAYERS, linears, strict=True)))
+
+
+def check_class(module: nn.Module, name: str, allowed: str) -> None:
+    """Raise unless the class or one it builds on has this name: like layers may compute otherwise."""
+    if name not in [kind.__name__ for kind in type(module).__mro__]:
+        raise TypeError(f"module must be {allowed}, got {type(module).__name__}")
 
 
 def check_ours(attention: object, allowed: tuple[type, ...] = (MultiHeadAttention,)) -> None:

@@ -1,8 +1,7 @@
 """A decoder-only Transformer, which predicts the next token, and ways to write with it.
 
 It has no encoder and no cross-attention. Positions are rotary: queries and keys are turned, nothing is added
-to the embeddings. A wrong argument raises a TypeError or a ValueError that names it; a cache that does not
-fit the layers, PyTorch's RuntimeError.
+to the embeddings. A wrong argument raises a TypeError or a ValueError that names it.
 """
 
 import math
@@ -51,7 +50,7 @@ def rotary(X: Tensor, offset: int = 0, base: float = 10000.0) -> Tensor:
     offset : int
         Position of the first step.
     base : float
-        The number b; a larger one makes the slow pairs slower.
+        The number b, at least 1; a larger one makes the slow pairs slower.
 
     Returns
     -------
@@ -67,9 +66,7 @@ def rotary(X: Tensor, offset: int = 0, base: float = 10000.0) -> Tensor:
     tensor([[1.0000, 0.0000],
             [0.5403, 0.8415]])
     """
-    check_tensor("X", X)
-    check_divisible("the last axis of X", X.shape[-1], pair=2)
-    check_sizes(offset=offset, least=0)
+    check_turned(X, offset, base)
     steps, d = X.shape[-2:]
     positions = torch.arange(offset, offset + steps, dtype=torch.float32, device=X.device)  # (steps,)
     speeds = 1 / base ** (torch.arange(0, d, 2, device=X.device) / d)  # (d / 2,)
@@ -155,6 +152,7 @@ class RotaryAttention(nn.Module):
         """
         check_tensor("X", X, batch=None, steps=None, num_hiddens=self.W_q.in_features)
         check_flag("need_weights", need_weights)
+        check_cache(cache, X.shape[0], self.num_groups, self.W_q.out_features // self.num_heads)
         before = 0 if cache is None else cache[0].shape[2]
         queries = rotary(split_heads(self.W_q(X), self.num_heads), before, self.base)
         keys = rotary(split_heads(self.W_k(X), self.num_groups), before, self.base)
@@ -206,6 +204,7 @@ class LanguageModelBlock(nn.Module):
         dropout: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__()
+        check_sizes(num_hiddens=num_hiddens)
         self.norm_1 = nn.LayerNorm(num_hiddens)
         self.attention = RotaryAttention(num_hiddens, num_heads, num_groups, dropout, bias=True)
         self.norm_2 = nn.LayerNorm(num_hiddens)
@@ -251,6 +250,7 @@ class LanguageModel(nn.Module):
     ) -> None:  # fmt: skip
         super().__init__()
         check_sizes(vocab_size=vocab_size, num_hiddens=num_hiddens, num_layers=num_layers)
+        check_dropout(dropout)
         self.embedding = nn.Embedding(vocab_size, num_hiddens)
         self.dropout = nn.Dropout(dropout)
         sizes = (num_hiddens, ffn_hiddens, num_heads, num_groups, dropout)
@@ -274,6 +274,7 @@ class LanguageModel(nn.Module):
             Keys and values of all steps so far, one pair a block.
         """
         check_tokens("tokens", tokens, self.embedding.num_embeddings)
+        check_caches(cache, len(self.blocks))
         X = self.dropout(self.embedding(tokens))  # (batch, steps, hiddens)
         caches: list[Any] = [None] * len(self.blocks) if cache is None else cache
         longer = []
@@ -313,6 +314,8 @@ def fit_language_model(
         The mean loss of each epoch, in nats a token.
     """
     check_type("model", model, LanguageModel, "a LanguageModel")
+    check_sentences(sentences)
+    check_type("vocabulary", vocabulary, Vocabulary, "a Vocabulary")
     check_sizes(epochs=epochs, least=0)
     check_number("learning_rate", learning_rate, 0, sys.float_info.max)
     check_integer("seed", seed)
@@ -352,6 +355,7 @@ def next_token_probabilities(
     Parameters
     ----------
     logits : Tensor, shape (..., vocab_size)
+        None is NaN, and the best of a row is finite.
     temperature : float
         The scores are divided by it. Below 1 the probable tokens become more probable; 0 leaves the first of
         the best.
@@ -378,7 +382,7 @@ def next_token_probabilities(
     tensor([0.4444, 0.3333, 0.2222, 0.0000])
     """
     check_tensor("logits", logits)
-    check_number("temperature", temperature, 0)
+    check_temperature(temperature, logits.dtype)
     check_sizes(top_k=top_k)
     if top_p is not None:
         check_number("top_p", top_p, 0, 1)
@@ -430,6 +434,7 @@ def generate(
     check_tokens("tokens", tokens, model.embedding.num_embeddings, least=1)
     check_sizes(max_steps=max_steps, least=0)
     check_sizes(stop=stop, least=0)
+    check_number("stop", stop or 0, 0, model.embedding.num_embeddings - 1)
     was_training = model.training
     model.eval()
     try:
@@ -448,3 +453,50 @@ def generate(
     finally:
         model.train(was_training)
     return tokens
+
+
+def check_turned(X: Tensor, offset: int, base: float) -> None:
+    """Raise unless `rotary` can turn X."""
+    check_tensor("X", X)
+    if X.dim() < 2:
+        raise ValueError(f"X must have the shape (..., steps, d), got {tuple(X.shape)}")
+    check_divisible("the last axis of X", X.shape[-1], pair=2)
+    check_integer("offset", offset)
+    check_sizes(offset=offset, least=0)
+    check_number("base", base, 1)
+
+
+def check_cache(cache: Projected | None, batch: int, groups: int, head_dim: int) -> None:
+    """Raise unless `cache` is None, or keys and values of as many steps."""
+    if cache is None:
+        return
+    if not isinstance(cache, (tuple, list)) or len(cache) != 2:
+        raise TypeError(f"cache must be None or (keys, values), got {type(cache).__name__}")
+    axes = {"batch": batch, "groups": groups, "steps": None, "head_dim": head_dim}
+    check_tensor("the keys of cache", cache[0], **axes)
+    check_tensor("the values of cache", cache[1], **(axes | {"steps": cache[0].shape[2]}))
+
+
+def check_caches(cache: list[Projected] | None, blocks: int) -> None:
+    """Raise unless `cache` is None or has one part for each block."""
+    if cache is None:
+        return
+    check_type("cache", cache, (list, tuple), "None or a list")
+    if len(cache) != blocks:
+        raise ValueError(f"cache must have one pair for each of {blocks} blocks, got {len(cache)}")
+
+
+def check_sentences(sentences: Sequence[Sequence[str]]) -> None:
+    """Raise unless these are sequences of tokens: a string would be read as its letters."""
+    check_type("sentences", sentences, Sequence, "a sequence of sequences of tokens")
+    for sentence in sentences:
+        if isinstance(sentence, str):
+            raise TypeError(f"sentences must hold sequences of tokens, got the string {sentence!r:.40}")
+
+
+def check_temperature(temperature: float, dtype: torch.dtype) -> None:
+    """Raise unless scores of this type can be divided by `temperature`, or it is 0."""
+    limits = torch.finfo(torch.promote_types(dtype, torch.float32))  # half precision divides in float32
+    check_number("temperature", temperature, 0, limits.max)
+    if 0 < temperature < limits.tiny:
+        raise ValueError(f"temperature must be 0 or at least {limits.tiny:.1e}, got {temperature}")

@@ -12,7 +12,7 @@ import pytest
 import torch
 from tolerance import assert_close
 from torch import nn
-from transformers import DynamicCache, GPT2Config, LlamaConfig
+from transformers import DynamicCache, GPT2Config, LlamaConfig, Qwen3Config
 from transformers.generation.logits_process import (
     TemperatureLogitsWarper,
     TopKLogitsWarper,
@@ -20,14 +20,16 @@ from transformers.generation.logits_process import (
 )
 from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
 from transformers.models.llama.modeling_llama import LlamaAttention, LlamaRotaryEmbedding
+from transformers.models.qwen3.modeling_qwen3 import Qwen3Attention
 
 from benchmarks import language_model as benchmark
 from mha_course import language_model
 from mha_course.attention import split_heads
 from mha_course.convert import from_gpt2, from_llama, halves_from_pairs
-from mha_course.corpus import Vocabulary
+from mha_course.corpus import Pair, Vocabulary, batches
 from mha_course.language_model import (
     LanguageModel,
+    LanguageModelBlock,
     RotaryAttention,
     fit_language_model,
     generate,
@@ -111,6 +113,8 @@ def test_rotary_keeps_lengths_and_starts_at_the_offset():
     assert torch.equal(rotary(X)[..., 0, :], X[..., 0, :])
     assert rotary(X[..., :0, :]).shape == (2, 3, 0, 8)
     assert rotary(X.half()).dtype == torch.float16
+    far = rotary(X.half(), 3001).double()  # half precision has no odd number above 2048
+    assert_close(far, rotary(X.half().double(), 3001), dtype=torch.float16)
 
 
 # ---- the attention layer, beside those of GPT-2 and Llama ----
@@ -144,6 +148,7 @@ def gradients(output, X, *layers):
 def test_llama_s_attention_is_rotary_attention(groups, bias):
     layer, call = llama(groups, bias, rope_parameters={"rope_type": "default", "rope_theta": 300.0})
     ours, X = from_llama(layer), normal(2, STEPS, HIDDENS).requires_grad_()
+    assert from_llama(llama(attention_dropout=0.25)[0]).dropout.p == 0.25
     assert (ours.num_groups, ours.base, ours.training) == (groups, 300.0, False)
     output, _, _ = ours(X)
     expected = call(X)
@@ -453,6 +458,9 @@ def test_a_text_that_has_ended_is_filled_and_the_others_go_on():
         lengths.add(end)
     assert len(lengths) > 5
     assert max(lengths) in (text.shape[1] - 3, 30)
+    text = generate(model, prompt[:3], 1000, stop=2, generator=draw)  # all end long before
+    assert text[:, -1].eq(2).all()
+    assert text[:, -2].ne(2).any()
 
 
 def test_the_generator_decides_and_the_model_keeps_its_mode():
@@ -486,8 +494,41 @@ def test_the_loss_is_that_of_each_next_token_and_of_the_end():
         fed = torch.tensor([[WORDS.bos, *WORDS[list(sentence)]]])
         following = torch.tensor([*WORDS[list(sentence)], WORDS.eos])
         total += nn.functional.cross_entropy(model(fed)[0][0], following, reduction="sum").item()
+    modes = set()
+    model.eval().register_forward_pre_hook(lambda layer, inputs: modes.add(layer.training))
     history = fit_language_model(model, SENTENCES, WORDS, epochs=1, batch_size=4)
     assert history == [pytest.approx(total / 14)]
+    assert modes == {True}
+
+
+def test_training_is_adam_with_clipped_gradients_and_another_order_each_epoch():
+    ours, theirs = small(), small()
+    with torch.no_grad():
+        for model in (ours, theirs):
+            model.dense.weight.mul_(20)  # gradients longer than 1
+    optimizer = torch.optim.Adam(theirs.parameters())
+    pairs = [Pair("", "", (), sentence, ()) for sentence in SENTENCES]
+    rates, norms, means = [0.04, 0.03, 0.02, 0.01], [], []
+    for epoch in range(2):
+        losses = []
+        for batch in batches(pairs, WORDS, WORDS, 3, seed=5 * 2 + epoch):
+            found = []
+            for row, length in zip(batch.target, batch.target_lens, strict=True):
+                fed = torch.cat((torch.tensor([WORDS.bos]), row[: length - 1]))
+                logits, _ = theirs(fed[None])
+                found.append(nn.functional.cross_entropy(logits[0], row[:length], reduction="none"))
+            optimizer.zero_grad()
+            torch.cat(found).mean().backward()
+            norms.append(nn.utils.clip_grad_norm_(theirs.parameters(), 1.0))
+            optimizer.param_groups[0]["lr"] = rates[len(norms) - 1]
+            optimizer.step()
+            losses += torch.cat(found).tolist()
+        means.append(sum(losses) / len(losses))
+    assert max(norms) > 2
+    options = {"epochs": 2, "batch_size": 3, "learning_rate": 0.04, "seed": 5}
+    assert fit_language_model(ours, SENTENCES, WORDS, **options) == pytest.approx(means)
+    for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert_close(one, other, gradient=True)
 
 
 def test_training_learns_repeats_and_stops_at_a_learning_rate_of_0():
@@ -540,6 +581,9 @@ def scaled():
 # fmt: off
 REFUSED = [
     (lambda: rotary(torch.ones(2, 3)), ValueError, "the last axis of X must be divisible by pair = 2, got 3"),
+    (lambda: rotary(torch.ones(4)), ValueError, "X must have the shape (..., steps, d), got (4,)"),
+    (lambda: rotary(torch.ones(2, 4), base=0.5), ValueError, "base must lie between 1 and inf, got 0.5"),
+    (lambda: rotary(torch.ones(2, 4), None), TypeError, "offset must be an integer, got None"),
     (lambda: rotary(IDS), TypeError, "X must hold floating-point numbers, got torch.int64"),
     (lambda: rotary(torch.ones(2, 4), -1), ValueError, "offset must be at least 0, got -1"),
     (lambda: RotaryAttention(12, 5), ValueError, "num_hiddens must be divisible by num_heads = 5, got 12"),
@@ -555,15 +599,28 @@ REFUSED = [
     (lambda: LanguageModel(5, ffn_hiddens=0), ValueError, "ffn_hiddens must be at least 1, got 0"),
     (lambda: model()(IDS + 5), ValueError, "tokens must lie from 0 to 4, got 5"),
     (lambda: model()(IDS.float()), TypeError, "tokens must hold integers, got torch.float32"),
-    (lambda: model()(IDS, []), ValueError, "zip() argument 2 is shorter"),
+    (lambda: model()(IDS, []), ValueError, "cache must have one pair for each of 1 blocks, got 0"),
+    (lambda: model()(IDS, 5), TypeError, "cache must be None or a list, got int"),
+    (lambda: model()(IDS, [X]), TypeError, "cache must be None or (keys, values), got Tensor"),
+    (lambda: RotaryAttention(12, 3)(X, (torch.ones(1, 3, 2, 4),) * 2), ValueError, "the keys of cache must have the shape (batch = 2, groups = 3, steps, head_dim = 4), got (1, 3, 2, 4)"),
+    (lambda: RotaryAttention(12, 3, 1)(X, (torch.ones(2, 3, 2, 4),) * 2), ValueError, "the keys of cache must have the shape (batch = 2, groups = 1, steps, head_dim = 4), got (2, 3, 2, 4)"),
+    (lambda: RotaryAttention(12, 3)(X, (torch.ones(2, 3, 2, 4), torch.ones(2, 3, 1, 4))), ValueError, "the values of cache must have the shape (batch = 2, groups = 3, steps = 2, head_dim = 4), got (2, 3, 1, 4)"),
+    (lambda: LanguageModel(5, dropout="a"), TypeError, "dropout must be a number, got 'a'"),
+    (lambda: LanguageModelBlock(-12, 8, 3), ValueError, "num_hiddens must be at least 1, got -12"),
     (lambda: next_token_probabilities(IDS), TypeError, "logits must hold floating-point numbers, got torch.int64"),
-    (lambda: next_token_probabilities(X, -1), ValueError, "temperature must lie between 0 and inf, got -1"),
+    (lambda: next_token_probabilities(X, -1), ValueError, "temperature must lie between 0 and 3.4028234663852886e+38, got -1"),
+    (lambda: next_token_probabilities(X, math.inf), ValueError, "temperature must lie between 0 and 3.4028234663852886e+38, got inf"),
+    (lambda: next_token_probabilities(X, 1e-50), ValueError, "temperature must be 0 or at least 1.2e-38, got 1e-50"),
     (lambda: next_token_probabilities(X, top_k=0), ValueError, "top_k must be at least 1, got 0"),
     (lambda: next_token_probabilities(X, top_p=1.5), ValueError, "top_p must lie between 0 and 1, got 1.5"),
     (lambda: generate(nn.Linear(1, 1), IDS), TypeError, "model must be a LanguageModel, got Linear"),
     (lambda: generate(model(), IDS[:, :0]), ValueError, "tokens must hold at least one step, got (2, 0)"),
     (lambda: generate(model(), IDS, -1), ValueError, "max_steps must be at least 0, got -1"),
     (lambda: generate(model(), IDS, stop=-1), ValueError, "stop must be at least 0, got -1"),
+    (lambda: generate(model(), IDS, stop=5), ValueError, "stop must lie between 0 and 4, got 5"),
+    (lambda: fit_language_model(small(), ["a b", "c"], WORDS), TypeError, "sentences must hold sequences of tokens, got the string 'a b'"),
+    (lambda: fit_language_model(small(), None, WORDS), TypeError, "sentences must be a sequence of sequences of tokens, got NoneType"),
+    (lambda: fit_language_model(small(), SENTENCES, ["a"]), TypeError, "vocabulary must be a Vocabulary, got list"),
     (lambda: fit_language_model(nn.Linear(1, 1), SENTENCES, WORDS), TypeError, "model must be a LanguageModel, got Linear"),
     (lambda: fit_language_model(small(), SENTENCES, WORDS, epochs=-1), ValueError, "epochs must be at least 0, got -1"),
     (lambda: fit_language_model(small(), SENTENCES, WORDS, learning_rate=-1), ValueError, "learning_rate must lie between 0 and"),
@@ -571,6 +628,9 @@ REFUSED = [
     (lambda: fit_language_model(small(), SENTENCES, WORDS, seed=0.5), TypeError, "seed must be an integer, got 0.5"),
     (lambda: from_gpt2(nn.Linear(1, 1)), TypeError, "module must be GPT-2's attention, got Linear"),
     (lambda: from_gpt2(GPT2Attention(GPT2Config(n_embd=12, n_head=3), is_cross_attention=True)), ValueError, "module must be a self-attention, got a cross-attention"),
+    (lambda: from_gpt2(GPT2Attention(GPT2Config(n_embd=12, n_head=3, scale_attn_weights=False))), ValueError, "module must divide its scores by the root of head_dim alone"),
+    (lambda: from_gpt2(GPT2Attention(GPT2Config(n_embd=12, n_head=3, scale_attn_by_inverse_layer_idx=True), layer_idx=1)), ValueError, "module must divide its scores by the root of head_dim alone"),
+    (lambda: from_llama(Qwen3Attention(Qwen3Config(hidden_size=12, num_attention_heads=3, head_dim=4), layer_idx=0)), TypeError, "module must be Llama's attention, got Qwen3Attention"),
     (lambda: from_llama(nn.Linear(1, 1)), TypeError, "module must be Llama's attention, got Linear"),
     (lambda: from_llama(llama(head_dim=8)[0]), ValueError, "module must have heads of 24 / 4 features, got 8"),
     (lambda: from_llama(scaled()), ValueError, "module must have rope_type 'default', got 'linear'"),
