@@ -104,8 +104,9 @@ def with_drawn_figures(setup: Any) -> Any:
     def started(file: IPyNbFile) -> None:
         setup(file)
         if DRAWN.exists():
-            code = DRAWN.read_text(encoding="utf-8")
-            file.kernel.kc.execute(code, silent=True)
+            # Its names are not the page's.
+            apart = f"__import__('runpy').run_path({str(DRAWN)!r});"
+            file.kernel.kc.execute(apart, silent=True)
 
     return started
 

@@ -1,9 +1,9 @@
 """What a figure draws, in numbers: the text that is stored beside its picture.
 
 ``sync`` and ``conftest.py`` run this in a page's kernel before its first cell,
-so that a run of the tests compares what the figures show. Positions are shares
-of the axes and colours shares of the colour map; of long curves and large
-matrices a sample is kept, and the mean of all.
+apart from the page's names, so that a run of the tests compares what the
+figures show. Positions are shares of the axes and colours shares of the colour
+map; of long curves and large matrices a sample is kept, and the mean of all.
 """
 
 from collections.abc import Iterator

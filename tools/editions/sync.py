@@ -122,7 +122,8 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
 def told_to_describe_figures(course: Course) -> list[str]:
     """The kernel's argument that makes the text beside a picture say what it draws."""
     path = course.root / "book/drawn.py"
-    return [f"--IPKernelApp.exec_files={path}"] if path.exists() else []
+    apart = f"__import__('runpy').run_path({str(path)!r});"  # its names are not the page's
+    return [f"--IPKernelApp.exec_lines={apart}"] if path.exists() else []
 
 
 def kinds(cell: NotebookNode) -> list[str]:
