@@ -207,4 +207,4 @@ def test_hints_are_tables_of_two_columns_sorted_as_the_english_ones():
         file.name: [line.split("\t")[0] for line in file.read_text("utf-8").splitlines()]
         for file in HINTS.iterdir()
     }
-    assert all(found == keys["en.tsv"] for found in keys.values())
+    assert all(found == keys["hints_en.tsv"] for found in keys.values())

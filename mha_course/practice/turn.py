@@ -1,7 +1,7 @@
 """A turn: compare a reader's function with a solution, and name the likely mistake in the reader's language.
 
 To add a turn to a chapter, write its solution into the chapter's module, with `turn` above it, and a hint for
-each of its mistakes into ``hints/LANGUAGE.tsv``, under ``MODULE.TURN.MISTAKE``.
+each of its mistakes into ``hints/hints_LANGUAGE.tsv``, under ``MODULE.TURN.MISTAKE``.
 """
 
 import ast
@@ -161,7 +161,8 @@ def described(error: Exception, attempt: Answer) -> str:
 
 def chosen_language(language: str | None = None) -> str:
     """Return the language of the hints: an argument, the environment, the notebook's folder, or English."""
-    known = sorted(file.name.removesuffix(".tsv") for file in HINTS.iterdir() if file.name.endswith(".tsv"))
+    names = (file.name for file in HINTS.iterdir() if file.name.endswith(".tsv"))
+    known = sorted(name.removeprefix("hints_").removesuffix(".tsv") for name in names)
     wanted = language or os.environ.get(LANGUAGE)
     if wanted and wanted not in known:
         raise ValueError(f"language must be one of {', '.join(known)}, got {wanted!r}")
@@ -172,7 +173,7 @@ def chosen_language(language: str | None = None) -> str:
 @cache
 def hints(language: str) -> dict[str, str]:
     """Return the hints of a language by their keys."""
-    lines = (HINTS / f"{language}.tsv").read_text(encoding="utf-8").splitlines()
+    lines = (HINTS / f"hints_{language}.tsv").read_text(encoding="utf-8").splitlines()
     return dict(line.split("\t") for line in lines)
 
 
