@@ -246,7 +246,7 @@ def weight(site: Path, address: str, requests: list[str]) -> int:
 
 @pytest.mark.parametrize("path", LOOKED_AT)
 def test_a_page_is_light_quiet_and_open_to_everyone(browser, address, site, path):
-    """No other host, no complaint, at most 250 kB, nothing for axe, light or dark, no sideways scrolling."""
+    """No other host, no complaint, at most 230 kB, nothing for axe, light or dark, no sideways scrolling."""
     page = browser.new_page(viewport=DESK, color_scheme="light", bypass_csp=True)  # for axe
     watched = Watched(page)
     page.goto(f"{address}/{path}")
@@ -255,7 +255,7 @@ def test_a_page_is_light_quiet_and_open_to_everyone(browser, address, site, path
         url for url in watched.requests if not url.startswith((address, "data:"))
     ]
     assert not watched.complaints
-    assert weight(site, address, watched.requests) <= 250_000
+    assert weight(site, address, watched.requests) <= 230_000
     page.add_script_tag(path=AXE)
     problems = {"light": page.evaluate(RULES, [])}
     page.emulate_media(color_scheme="dark")

@@ -31,23 +31,23 @@ def start_button(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 def small_picture(folder: Path, address: str) -> str:
     """The address, in this folder, of a small copy of a picture; drawings are small as they are."""
-    if not address.endswith(".png"):
+    if address.endswith(".svg"):
         return address
-    small = address.replace(".png", "-small.png")
+    small = address.replace(".webp", "-small.webp")
     if not (folder / small).exists():
         picture = Image.open(folder / address).convert("RGBA")
         paper = Image.new("RGBA", picture.size, "white")
         paper.alpha_composite(picture)
         paper = paper.convert("RGB")
         paper.thumbnail((WIDTH, WIDTH), Image.Resampling.LANCZOS)
-        paper.quantize(COLOURS).save(folder / small, optimize=True)
+        paper.quantize(COLOURS).save(folder / small, lossless=True, quality=100)
     return small
 
 
 def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
     """What other sites show of a chapter, where the site has an address: its opening picture on blue."""
     address = app.env.metadata.get(page, {}).get("picture", ("",))[0]
-    if not app.config.html_baseurl or not address.endswith(".png"):
+    if not app.config.html_baseurl or not address.endswith(".webp"):
         return
     picture = Image.open(Path(app.outdir, page).parent / address).convert("RGBA")
     width, height = SHARED
