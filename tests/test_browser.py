@@ -155,7 +155,7 @@ QUERIES = {  # what readers type, and the passage or page that has to be among t
         "Bahdanau": "bahdanau-attention.html",
         "teacher forcing": "",
         "why divide by sqrt d": "faq.html#why-root",
-        "atention": "bahdanau-attention.html",
+        "atention": "glossary.html#attention",
         "d_k": f"{CHAPTER}.html#formula",
     },
     "tr": {
