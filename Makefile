@@ -12,7 +12,7 @@ help:
 	@echo 'make serve            build and serve them on http://localhost:8000'
 	@echo 'make lab              open the notebooks in JupyterLab'
 	@echo 'make test             run every test and every notebook of every language'
-	@echo 'make check            the quick form: unit tests and the English notebooks, no sites'
+	@echo 'make check            the quick form: unit tests, no sites, and the English notebooks that changed since they passed'
 	@echo 'make format           lay out all code: modules, tests, English notebooks'
 	@echo 'make sync             execute changed English notebooks, carry code and outputs to every language'
 	@echo 'make page STEM=index  build one page to look at (LANG=tr: of another language)'
@@ -95,6 +95,12 @@ test: $(READY) tests/node_modules/.ready
 # The quick form leaves to `make test` what builds whole sites or starts new environments.
 WITHOUT_SITE := $(addprefix --ignore tests/test_,browser.py site.py pdf.py new_language.py release.py examples.py)
 
+# A notebook that passed here with this package is not run again.
+PASSED := $(patsubst book/en/%.ipynb,_build/passed/%,$(wildcard book/en/*.ipynb))
+_build/passed/%: book/en/%.ipynb book/conftest.py book/drawn.py pyproject.toml $(wildcard mha_course/*.* mha_course/*/*.*)
+	$(BIN)/python -m pytest -q --nbval $<
+	@mkdir -p $(@D) && touch $@
+
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -102,7 +108,7 @@ check: $(READY)
 	$(BIN)/python -m tools.editions check
 	$(BIN)/python -m pytest -q --doctest-modules mha_course
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests $(WITHOUT_SITE)
-	$(BIN)/python -m pytest $(NOTEBOOKS) book/en
+	$(MAKE) --jobs 2 --keep-going --no-print-directory $(PASSED)
 
 sync: $(READY)
 	$(BIN)/python -m tools.editions sync

@@ -1,8 +1,9 @@
 """How long each chapter's code runs, on one core: its processor time, and the cells that take most of it.
 
-``python -m benchmarks.pages`` runs every chapter (about ten minutes) and writes ``book/running.tsv``, from
-which the page for teachers takes its times; ``python -m benchmarks.pages STEM …`` runs some. Seconds are rounded
-to five, so that another run writes nearly the same table.
+``python -m benchmarks.pages`` runs every chapter (about ten minutes) and writes ``book/running.tsv``, from which
+`sync` makes the table of the teachers' page; ``python -m benchmarks.pages STEM …`` runs some chapters. Seconds are
+rounded to five, so that another run writes nearly the same table. Other work on the machine makes them more:
+measure while it is idle.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def rows(stem: str, keys: list[str], times: list[float]) -> list[dict[str, str]]
     spent = {key: after - before for key, before, after in zip(keys, times, times[1:], strict=False)}
     long = sorted((key for key in keys if spent[key] >= LONG), key=lambda key: -spent[key])
     seconds = [("", times[-1] - times[0]), *((key, spent[key]) for key in long)]
-    return [dict(zip(COLUMNS, (stem, key, f"{5 * round(s / 5)}"), strict=True)) for key, s in seconds]
+    return [dict(zip(COLUMNS, (stem, key, f"{max(5, 5 * round(s / 5))}"), strict=True)) for key, s in seconds]
 
 
 def main() -> None:

@@ -267,6 +267,54 @@ def test_a_page_is_light_quiet_and_open_to_everyone(browser, address, site, path
     page.close()
 
 
+# What is drawn, not what stands in the source, with all that is folded open.
+UNSEEN = """() => {
+    const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1}).getContext("2d");
+    const rgba = colour => {
+        canvas.clearRect(0, 0, 1, 1);
+        canvas.fillStyle = colour;
+        canvas.fillRect(0, 0, 1, 1);
+        return canvas.getImageData(0, 0, 1, 1).data;
+    };
+    const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+        .map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+        .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+    const ground = node => {
+        while (node && rgba(getComputedStyle(node).backgroundColor)[3] < 255) node = node.parentElement;
+        return rgba(node ? getComputedStyle(node).backgroundColor : "white");
+    };
+    const contrast = node => {
+        const [one, two] = [rgba(getComputedStyle(node).color), ground(node)].map(light);
+        return (Math.max(one, two) + .05) / (Math.min(one, two) + .05);
+    };
+    const unseen = node => {
+        const {width, height} = node.getBoundingClientRect();
+        if (!node.checkVisibility({opacityProperty: true, visibilityProperty: true})) return "hidden";
+        if (node.matches("img, svg")) return width < 60 || height < 15 ? "small" : "";
+        if (width < 3 || height < 8 || parseFloat(getComputedStyle(node).fontSize) < 10) return "small";
+        return contrast(node) < 4.5 ? "pale" : "";
+    };
+    for (const folded of document.querySelectorAll("article details")) folded.open = true;
+    const drawn = "p, li, td, th, h1, h2, h3, pre, code, .katex-html, .enlarge img";
+    return [...document.querySelectorAll("article :is(" + drawn + ")")]
+        .filter(node => (node.textContent.trim() || node.matches("img")) && !node.closest("[hidden], .live"))
+        .map(node => [unseen(node), node.outerHTML.slice(0, 90)]).filter(([what]) => what).slice(0, 8);
+}"""
+
+
+@pytest.mark.parametrize("path", LOOKED_AT)
+def test_what_stands_on_a_page_is_seen(browser, address, path):
+    """Text, formulas, code and figures are drawn, large enough, and unlike what is behind them."""
+    page = browser.new_page(viewport=DESK, color_scheme="light", bypass_csp=True)
+    page.goto(f"{address}/{path}")
+    page.evaluate(LOAD_ALL)
+    unseen = {"light": page.evaluate(UNSEEN)}
+    page.emulate_media(color_scheme="dark")
+    unseen["dark"] = page.evaluate(UNSEEN)
+    assert not any(unseen.values()), unseen
+    page.close()
+
+
 OPENED = {
     "search": (".search-button", lambda page: found(page, "softmax")),
     "languages": (".languages summary", None),

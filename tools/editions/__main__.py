@@ -102,9 +102,8 @@ def run_add(course: Course, args: argparse.Namespace) -> int:
 def run_export(course: Course, args: argparse.Namespace) -> int:
     path = args.file or exchange.default_path(course, args.language, args.stem)
     exchange.write_export(course, args.language, args.stem, path, args.todo, args.force)
-    print(
-        f"write the translation in {exchange.shown(course, path)}, then: import {args.language} {args.stem}"
-    )
+    what = "change the page" if args.language == course.source else "write the translation"
+    print(f"{what} in {exchange.shown(course, path)}, then: import {args.language} {args.stem}")
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.course import Course
+from tools.course import Course, cells
 
 from .form import TIME
 
@@ -18,7 +18,9 @@ def table(course: Course, language: str) -> str:
         title = (course.read(language, stem) if course.path(language, stem).exists() else english).cells[0]
         name = title.source.splitlines()[0].removeprefix("# ")
         said = TIME.search(english.cells[0].source)
-        seconds = {row["cell"]: int(row["seconds"]) for row in course.running if row["chapter"] == stem}
+        there = {"", *cells(english, "code")}
+        measured = (row for row in course.running if row["chapter"] == stem and row["cell"] in there)
+        seconds = {row["cell"]: int(row["seconds"]) for row in measured}
         numbers = [*(map(int, said.groups()) if said else (0, 0)), seconds.pop("", 0)]
         total = [a + b for a, b in zip(total, numbers, strict=True)]
         lines.append(
@@ -26,7 +28,7 @@ def table(course: Course, language: str) -> str:
                 f"{number}. [{name}]({stem}.ipynb)",
                 *(word["minutes"].format(n=n) for n in numbers[:2]),
                 word["seconds"].format(n=numbers[2]),
-                word["references_comma"].join(f"[`{key}`]({stem}.ipynb#{key})" for key in seconds),
+                word["references_comma"].join(f"[`{key}`]({stem}.ipynb#{key})" for key in seconds) or "–",
             ]
         )
     hours = [word["hours"].format(n=round(minutes / 60)) for minutes in total[:2]]

@@ -53,7 +53,7 @@ def notices(app: Sphinx, page: str) -> list[dict[str, str]]:
 
 
 def add_state(app: Sphinx, doctree: nodes.document) -> None:
-    """Below the passage `state` of the page on translations: each page's fresh, older, untranslated passages."""
+    """Below the passage `state` of the page on translations: the state of each page, in a line."""
     environment, here = app.env, app.env.docname
     place = next((part for part in doctree.findall(nodes.section) if part["ids"] == [STATE]), None)
     if PurePosixPath(here).name != TRANSLATIONS or place is None:

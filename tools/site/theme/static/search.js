@@ -5,17 +5,20 @@
   const SNIPPET = 60;
   const ENOUGH = 0.5; // of what was asked, weighed by rarity; passages with less are no answer
   const GUESS = 0.45; // what a word in place of an unknown one counts for that
+  const USUAL = 2.5; // the rarity of a usual word; a single unknown word is no rarer than that
+  const ONLY_HEADING = 0.7; // what a heading counts that has no text of its own
   const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5; // how much a word counts there; in the text: 1
   const { pages, names, simplified } = window.courseData;
   const language = document.documentElement.dataset.edition;
 
   const FUNCTION_WORDS = new Set(({
     en: "",
-    tr: "ne nedir nasil neden niye nicin bir bu ve ile icin mi mu de da ki gibi hangi nerede kac olarak olan var",
-    vi: "la gi cac cua mot the nao tai sao vi nhu va hay co khong de lam duoc cho thi bao nhieu khi trong voi",
+    tr: "ne nedir nasil neden niye nicin bir bu ve ile icin mi mu de da ki gibi hangi nerede kac olarak olan var arasinda arasindaki fark farki calisir yarar demek ye ya",
+    vi: "la gi cac cua mot the nao tai sao vi nhu va hay co khong de lam duoc cho thi bao nhieu khi trong voi giua khac nghia hoat dong",
   }[language] ?? "").split(" ").concat(
-    "a an and are as at be by can do does for from has have how i in is it its me my not of on or should that the their they this to was what when where which why will with you your".split(" ")));
-  const CHINESE_FUNCTION_WORDS = /為什麼|什麼|如何|怎麼|怎樣|哪些|哪裡|哪個|可以|多少|是不是|嗎|呢|的|是/gu;
+    "a an and are as at be by can do does for from has have how i in is it its me my not of on or should that the their they this to was what when where which why will with you your between difference vs versus mean means work works".split(" ")));
+  const CHINESE_FUNCTION_WORDS = /為什麼|什麼|如何|怎麼|怎樣|哪些|哪裡|哪個|可以|多少|是不是|還是|之間|差別|區別|差異|意思|嗎|呢|的|是/gu;
+  const CHINESE_PARTICLES = /[一不也了以個和在太很得會有沒用給能與著被要讓跟這還那都]/u;
 
   // One character becomes one character, so that places in the folded text are places in the text.
   const traditional = new Map(simplified.map((pair) => [...pair]));
@@ -30,23 +33,24 @@
     en: /(?:ations?|ions?|ings?|ers?|ed|ly|ies|es|s|e|y)$/,
     tr: /(?:l[ae]r|n?[iu]n|[dt][ae]n?|[ns]?[iu]|y?[ae]|l[iu]k?|c[ae]|yl[ae]|(?:[dt][ae]|n)ki|m[ae]k?)$/,
   };
+  const TURKISH_VERB = /(?:[iu][ln])?(?:[iu]yor(?:[uiz]+m?|sun|l[ae]r)?|[iu]r(?:l[ae]r|[iu]z)?|m[ae]s[iu]n|m[ae]z|m[iu]s|(?:y?[ae]c[ae][kg])[iu]?)$/;
   const stemOf = word => {
     if (!/^[a-z]{4,}$/.test(word)) return word;
     if (language !== "tr") return ENDINGS[language] ? cut(word, ENDINGS[language]) : word;
-    let stem = word;
+    let stem = cut(word, TURKISH_VERB, 3);
     for (let before = ""; before !== stem;) { before = stem; stem = cut(stem, ENDINGS.tr); }
     return stem.replace(/g$/, "k").replace(/b$/, "p").replace(/d$/, "t");
   };
-  const cut = (word, ending) => {
+  const cut = (word, ending, shortest = language === "tr" ? 4 : 3) => {
     const stem = word.replace(ending, "");
-    return stem.length >= (language === "tr" ? 4 : 3) ? stem : word;
+    return stem.length >= shortest ? stem : word;
   };
 
   // Tokens with their places: words, names in code whole and in parts, pairs of Chinese characters.
   const tokens = text => {
     const found = [];
     const folded = fold(text);
-    for (const match of folded.matchAll(/√|\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}_])+/gu)) {
+    for (const match of folded.matchAll(/[√∞]|\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}_])+/gu)) {
       const [word, at] = [match[0], match.index];
       if (/^\p{Script=Han}/u.test(word)) {
         const size = Math.min(2, word.length);
@@ -62,6 +66,8 @@
     return found.map(token => ({ ...token, stem: stemOf(token.word) }));
   };
 
+  const stemsOf = words => words.filter(token => !token.part).map(token => token.stem).join(" ");
+
   const passages = pages.flatMap(([address, title, parts]) => parts.map(([anchor, text, heading], place) => (
     { address: `${address}#${anchor}`, title, heading, text: text.normalize("NFC"), first: place === 0 })));
   const byWord = new Map();
@@ -75,8 +81,9 @@
     const own = passage.heading && passage.text.startsWith(passage.heading);
     const count = (text, weight) => {
       const found = tokens(text);
-      for (const { word, stem, raw, at } of found) {
-        const weighed = own && text === passage.text && at < passage.heading.length ? IN_HEADING * (passage.first ? 1.5 : 1) : weight;
+      for (const { word, stem, raw, at, part } of found) {
+        const heads = own && text === passage.text && at < passage.heading.length && !(part && word.length > 1); // a part of a name in code counts as in the text
+        const weighed = heads ? IN_HEADING * (passage.first ? 1.5 : 1) : weight;
         add(byWord, word, place, weighed);
         add(byStem, stem, place, weighed);
         if (raw) add(byRaw, raw, place, weighed);
@@ -87,8 +94,9 @@
     if (!own) count(passage.heading, UNDER_HEADING);
     if (!passage.first) count(passage.title, UNDER_TITLE);
     passage.length = found.length;
-    passage.line = ` ${found.filter(token => !token.part).map(token => token.stem).join(" ")} `;
-    passage.head = own ? ` ${tokens(passage.heading).filter(token => !token.part).map(token => token.stem).join(" ")} ` : "";
+    passage.line = ` ${stemsOf(found)} `;
+    passage.inHead = new Set(own ? tokens(passage.heading).map(token => token.stem) : []);
+    passage.head = own ? ` ${stemsOf(tokens(passage.heading.replace(/ ?[（(].*[)）]/u, "")))} ` : ""; // a term, without its English
   });
   const usual = passages.reduce((sum, passage) => sum + passage.length, 0) / passages.length;
   // How much it says that a passage has a word; two Chinese characters that no passage has side by side may be
@@ -129,28 +137,49 @@
   // A query as a list of concepts, each with the ways to say it: as typed, and by other names of the same thing.
   const groups = names.map(group => group.map(name => tokens(name).filter(token => !token.part)));
   const sameWords = (a, b) => a.length === b.length && a.every((token, place) => token.stem === b[place].stem || token.word === b[place].word);
+  const nameAt = (words, at) => {
+    let longest = null;
+    for (const group of groups) {
+      for (const name of group) {
+        const span = words.slice(at, at + name.length);
+        if (sameWords(name, span) && name.length > (longest?.length ?? 0)) longest = { length: name.length, ways: [span, ...group.filter(other => other !== name)] };
+      }
+    }
+    return longest;
+  };
+  // Two Chinese characters that stand side by side nowhere may be the end of one word and the beginning of another:
+  // what is left of them are names of one character (鍵), or nothing where one is a particle or belongs to a name.
+  const short = new Set(groups.flat().filter(name => name.length === 1 && /^\p{Script=Han}$/u.test(name[0].word)).map(name => name[0].word));
+  const isUnknownPair = token => /^\p{Script=Han}{2}$/u.test(token.word) && !byStem.has(token.stem);
+  const wordsOf = query => tokens(query.normalize("NFC").replace(CHINESE_FUNCTION_WORDS, " ")).filter(token => !token.part).flatMap(token => {
+    if (!isUnknownPair(token)) return [token];
+    const own = [...token.word].filter(character => short.has(character));
+    return own.length || CHINESE_PARTICLES.test(token.word) ? own.map(word => ({ ...token, word, stem: word })) : [token];
+  }).filter((token, place, all) => token.word !== all[place - 1]?.word);
+  const isFunctionWord = token => FUNCTION_WORDS.has(token.word) && !/\p{Lu}/u.test(token.raw.slice(1));
+
   const concepts = query => {
-    const typed = tokens(query.normalize("NFC").replace(CHINESE_FUNCTION_WORDS, " ")).filter(token => !token.part);
-    const asked = typed.filter(token => !FUNCTION_WORDS.has(token.word) || /\p{Lu}/u.test(token.raw.slice(1)));
-    const words = asked.length ? asked : typed;
+    const words = wordsOf(query);
+    const onlyFunctionWords = words.every(isFunctionWord);
     if (words.length) words.at(-1).last = !/\s$/.test(query);
     const found = [];
+    const asked = [];
     for (let at = 0; at < words.length;) {
-      let best = null;
-      for (const group of groups) {
-        for (const name of group) {
-          const span = words.slice(at, at + name.length);
-          if (sameWords(name, span) && name.length > (best?.length ?? 0)) best = { length: name.length, ways: [span, ...group.filter(other => other !== name)] };
-        }
-      }
+      let best = nameAt(words, at);
+      if (!best && !onlyFunctionWords && isFunctionWord(words[at])) { at += 1; continue; }
       const joined = words[at + 1] && words[at].word + words[at + 1].word;
       if (!best && joined && byWord.has(joined)) best = { length: 2, ways: [words.slice(at, at + 2), [asToken(joined)]] };
       const guessed = !best && !byStem.has(words[at].stem);
-      if (!best) best = { length: 1, ways: byStem.has(words[at].stem) ? [[words[at]]] : [[words[at]], ...substitutes(words[at])] };
+      if (!best) best = { length: 1, ways: guessed ? [[words[at]], ...substitutes(words[at])] : [[words[at]]] };
       found.push({ ways: best.ways, guessed, weight: Math.max(...best.ways[0].map(token => rarity(token.stem))) });
+      asked.push(...words.slice(at, at + best.length));
       at += best.length;
+      const end = asked.at(-1).at + asked.at(-1).length;
+      if (best.ways.length > 1 && words[at]?.at < end && isUnknownPair(words[at])) at += 1;
     }
-    return { found, line: words.map(token => token.stem).join(" ") };
+    const unknown = found.filter(({ guessed, ways }) => guessed && ways.length === 1);
+    if (unknown.length === 1 && found.length > 1) unknown[0].weight = Math.min(unknown[0].weight, USUAL);
+    return { found, line: stemsOf(asked) };
   };
 
   const pointsOf = (place, token) => {
@@ -170,13 +199,14 @@
       points += here;
     }
     if (way.length === 1) return points;
-    const phrase = ` ${way.map(token => token.stem).join(" ")} `;
+    const phrase = ` ${stemsOf(way)} `;
     const { line, head } = passages[place];
     return points * (head.includes(phrase) ? 1.6 : line.includes(phrase) ? 1.2 : 0.6);
   };
 
   const search = query => {
     const { found: asked, line } = concepts(query);
+    const said = new Set([line, ...(asked.length === 1 ? asked[0].ways.map(stemsOf) : [])]); // the query, and its other names
     const all = asked.reduce((sum, concept) => sum + concept.weight, 0);
     const rated = passages.map((passage, place) => {
       let points = 0;
@@ -185,9 +215,12 @@
         const best = Math.max(...ways.map((way, number) => pointsOfWay(place, way) * (number ? 0.95 : 1)));
         if (best > 0) { points += best; met += weight * (guessed && asked.length > 1 ? GUESS : 1); }
       }
-      if (passage.head.startsWith(` ${line} `)) points *= passage.head.trim() === line ? 1.7 : 1.5;
+      if (said.has(passage.head.trim())) points *= 1.7;
+      else if (passage.head.startsWith(` ${line} `)) points *= 1.5;
       else if (passage.head.includes(` ${line} `)) points *= 1.3;
+      else if (asked.length > 1 && asked.every(({ ways }) => ways.some(way => way.every(token => passage.inHead.has(token.stem))))) points *= 1.3;
       else if (asked.length > 1 && passage.line.includes(` ${line} `)) points *= 1.25;
+      if (passage.text === passage.heading) points *= ONLY_HEADING;
       return { passage, points: points * (met / all) ** 2, met: met / all };
     });
     const found = rated.filter(result => result.met >= ENOUGH && result.points > 0);
