@@ -1,9 +1,9 @@
 """How long each chapter's code runs, on one core: its processor time, and the cells that take most of it.
 
-``python -m benchmarks.pages`` runs every chapter (about ten minutes) and writes ``book/running.tsv``; of it
-``sync`` makes the table of the teachers' page. ``python -m benchmarks.pages STEM …`` runs some chapters. Seconds
-are rounded to five, so that another run writes nearly the same table. Other work on the machine makes them more:
-measure while it is idle.
+``python -m benchmarks.pages`` runs every chapter (about ten minutes) and writes ``book/running.tsv``, of
+which ``sync`` makes the table for teachers; ``python -m benchmarks.pages STEM …`` runs some chapters.
+Seconds are rounded to five, so that another run writes nearly the same. Other work on the machine makes
+them more: measure while it is idle.
 """
 
 from __future__ import annotations

