@@ -155,7 +155,7 @@ QUERIES = {  # what readers type, and the passage or page that has to be among t
         "Bahdanau": "bahdanau-attention.html",
         "teacher forcing": "",
         "why divide by sqrt d": "faq.html#why-root",
-        "atention": "bahdanau-attention.html",
+        "atention": "glossary.html#attention",
         "d_k": f"{CHAPTER}.html#formula",
     },
     "tr": {
@@ -524,6 +524,51 @@ def test_what_was_read_is_marked_and_can_be_forgotten(browser, address):
     page.reload()
     assert page.locator(".read").count() == 0
     assert page.locator(".start a").get_attribute("href") == "attention-pooling.html#title"
+    context.close()
+
+
+def test_answers_and_exercises_are_remembered_and_can_be_forgotten(browser, address):
+    context = browser.new_context(viewport=DESK)
+    page = context.new_page()
+    page.goto(f"{address}/en/{CHAPTER}.html")
+    questions = page.locator("details.answer > .right").count()
+    tasks = page.locator("section.exercise").count()
+    page.click("details.answer:has(.wrong) > summary")
+    assert page.locator(".chapters .done").count() == 0
+    page.click("details.answer:has(.right) > summary")
+    here = page.locator(f'.chapters li[data-stem="{CHAPTER}"] .done')
+    assert here.inner_text() == f"quiz 1/{questions}"
+    page.click("section.exercise .solution > summary")
+    page.locator("section.exercise .tick input").first.check()
+    page.goto(f"{address}/tr/index.html")
+    card = page.locator(f'.card[data-stem="{CHAPTER}"] .done')
+    assert card.inner_text() == f"sorular 1/{questions} · alıştırmalar 2/{tasks}"
+    page.goto(f"{address}/tr/{CHAPTER}.html")
+    assert page.locator("article .read").get_attribute("aria-label") == "Yanıtlandı"
+    assert page.locator(".tick :checked").count() == 2
+    page.locator(".tick input").first.uncheck()
+    assert here.inner_text() == f"sorular 1/{questions} · alıştırmalar 1/{tasks}"
+    page.click(".forget")
+    assert page.locator(".read, .done, .tick :checked").count() == 0
+    page.reload()
+    assert page.locator(".read, .done, .tick :checked").count() == 0
+    context.close()
+
+
+@pytest.mark.parametrize("stored", [None, "{", "null"], ids=["refused", "torn", "empty"])
+def test_progress_needs_no_storage(browser, address, stored):
+    context = browser.new_context(viewport=DESK)
+    refuse = "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('no'); }})"
+    store = f"localStorage.setItem('course-read', {stored!r})"
+    context.add_init_script(store if stored else refuse)
+    watched = Watched(context.new_page())
+    page = watched.page
+    page.goto(f"{address}/en/{CHAPTER}.html")
+    page.click("details.answer:has(.right) > summary")
+    assert page.locator(".chapters .done").inner_text().startswith("quiz 1/")
+    page.locator(".tick input").first.check()
+    assert " · exercises 1/" in page.locator(".chapters .done").inner_text()
+    assert not watched.complaints
     context.close()
 
 

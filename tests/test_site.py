@@ -22,6 +22,7 @@ from tools.editions.lock import PageState, page_state
 from tools.site.build import build
 from tools.site.extension import notices
 from tools.site.extension.plain import plain
+from tools.site.extension.terms import patterns
 
 COURSE = Course()
 
@@ -39,6 +40,19 @@ def test_every_page_is_in_every_edition(site):
     expected = {f"{stem}.html" for stem in COURSE.pages}
     for code in COURSE.languages:
         assert {path.name for path in (site / code).glob("*.html")} == expected, code
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "linked"),
+    [
+        ("vi", "Bắt đầu từ đầu vào của mỗi đầu (head).", ["đầu"]),
+        ("zh", "箭頭指向句子開頭，各個頭（head）不同。", ["頭"]),
+        ("tr", "Her kafanın (head) gizli durumu", ["kafanın", "gizli durumu"]),
+        ("en", "A head, or attention head", ["attention head"]),
+    ],
+)
+def test_a_short_term_is_linked_only_where_its_english_follows(code, text, linked):
+    assert [match.group() for match in patterns(COURSE, code).finditer(text)] == linked
 
 
 def test_every_chapter_is_in_the_table_of_contents():

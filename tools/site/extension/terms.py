@@ -19,6 +19,8 @@ LONG_WORD = (
     10  # letters: shorter single words are the course's daily words, `token`, or mean other things, `key`
 )
 
+INTRODUCED = r"(?= ?[（(][a-z])"  # its English follows in brackets
+
 
 @cache
 def patterns(course: Course, language: str) -> re.Pattern[str]:
@@ -29,6 +31,8 @@ def patterns(course: Course, language: str) -> re.Pattern[str]:
         term, word = row[course.source], row.get(language, "")
         if entry(row, course) in entries and word and (re.search("[ -]", term) or len(term) >= LONG_WORD):
             own = english_pattern(word) if language == course.source else ending(word, language)
+            if language != course.source and is_daily(word):
+                own += INTRODUCED
             found.append((len(word), f"(?P<t{number}>{own})"))
     return re.compile(
         "|".join(pattern for _, pattern in sorted(found, reverse=True)) or "(?!)", re.IGNORECASE
@@ -45,6 +49,11 @@ def ending(word: str, language: str) -> str:
         if language == "vi"
         else pattern
     )
+
+
+def is_daily(word: str) -> bool:
+    """Whether a word is so short that it is part of others: `đầu` begins `đầu tiên`, 頭 ends 開頭."""
+    return not re.search("[ -]", word) and len(word) < (2 if re.match("[一-鿿]", word) else 5)
 
 
 def entry(row: dict[str, str], course: Course) -> str:

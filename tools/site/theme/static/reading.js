@@ -1,30 +1,62 @@
-// Where the reader is: the current section, chapters that were read, and the way back to the last passage.
-// What was read stays on the reader's machine, under one key, and can be cleared.
+// Where the reader is: the current section, what was read, answered and solved, and the way back to the last passage.
+// This stays on the reader's machine, under one key, and can be cleared.
 (() => {
-  const KEY = "course-read"; // of each chapter the passage that was reached, or true; `last`: the chapter
+  const KEY = "course-read"; // of each chapter the passage that was reached, or true; `last`: the chapter; `done`: below
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const list = document.querySelector("#course-chapters");
   const stem = document.body.dataset.stem;
   const numbered = all("li[data-stem]", list).filter(item => item.querySelector(".number"));
   const isChapter = numbered.some(item => item.dataset.stem === stem);
 
-  let read = {};
-  try { read = JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { /* no storage from disk */ }
-  const keep = () => { try { localStorage.setItem(KEY, JSON.stringify(read)); } catch { /* as above */ } };
+  let read = {}; // where nothing can be stored (a private window, some pages from disk), for as long as the page is open
+  const recall = () => { try { read = JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { /* nothing stored */ } };
+  const keep = () => { try { localStorage.setItem(KEY, JSON.stringify(read)); } catch { /* nowhere to store */ } };
+  const change = edit => { recall(); edit(); keep(); show(); }; // another window may have stored something
+  const checkMark = name => {
+    const mark = document.createElement("span");
+    mark.className = "read";
+    mark.title = name;
+    mark.setAttribute("role", "img");
+    mark.setAttribute("aria-label", name);
+    return mark;
+  };
+
+  // What can be done on a page: questions are answered when the right answer is opened; exercises are ticked off,
+  // by the reader or by a look at the solution. `done` has, of each chapter, the ids of both and how many there are.
+  const questions = new Map();
+  const tasks = new Map();
+  const markDone = () => {
+    const { quiz = [], tasks: solved = [] } = read.done?.[stem] ?? {};
+    for (const [id, question] of questions) {
+      question.querySelector(".read")?.remove();
+      if (quiz.includes(id)) question.append(checkMark(list.dataset.answered));
+    }
+    for (const [id, box] of tasks) box.checked = solved.includes(id);
+  };
+  const setDone = (kind, id, isDone) => change(() => {
+    const of = (read.done ??= {})[stem] ??= { quiz: [], tasks: [] };
+    of[kind] = of[kind].filter(other => other !== id).concat(isDone ? id : []);
+    of.count = { quiz: questions.size, tasks: tasks.size };
+    if (!of.quiz.length && !of.tasks.length) delete read.done[stem];
+    if (!Object.keys(read.done).length) delete read.done;
+  });
+  const progress = of => {
+    const line = document.createElement("p");
+    line.className = "done";
+    line.textContent = ["quiz", "tasks"].filter(kind => of[kind].length)
+      .map(kind => list.dataset[kind].replace("{n}", of[kind].length).replace("{of}", of.count[kind])).join(" · ");
+    return line;
+  };
 
   const start = document.querySelector(".start a");
   const first = start && { href: start.getAttribute("href"), text: start.textContent };
   const show = () => {
     for (const item of all("li[data-stem]")) {
-      item.querySelector(".read")?.remove();
-      if (read[item.dataset.stem] !== true) continue;
-      const mark = document.createElement("span");
-      mark.className = "read";
-      mark.title = list.dataset.read;
-      mark.setAttribute("role", "img");
-      mark.setAttribute("aria-label", list.dataset.read);
-      item.querySelector("a").append(mark);
+      all(".read, .done", item).forEach(mark => mark.remove());
+      if (read[item.dataset.stem] === true) item.querySelector("a").append(checkMark(list.dataset.read));
+      if (read.done?.[item.dataset.stem]) item.append(progress(read.done[item.dataset.stem]));
     }
+    markDone();
     const forget = list.querySelector(".forget");
     forget.hidden = Object.keys(read).length === 0;
     const last = numbered.find(item => item.dataset.stem === read.last)?.querySelector("a");
@@ -34,6 +66,26 @@
     start.textContent = last ? `${list.dataset.continue}: ${last.querySelector(".title").textContent}` : first.text;
   };
   list.querySelector(".forget").addEventListener("click", () => { read = {}; keep(); show(); });
+
+  for (const right of isChapter ? all("details.answer:has(> .right)") : []) {
+    let question = right;
+    while (question.matches(".answer")) question = question.previousElementSibling;
+    const id = question.id || question.parentElement.id;
+    questions.set(id, question);
+    right.querySelector("summary").addEventListener("click", () => setDone("quiz", id, true));
+  }
+  for (const exercise of isChapter ? all("section.exercise") : []) {
+    const label = document.createElement("label");
+    const box = document.createElement("input");
+    box.type = "checkbox";
+    label.className = "tick";
+    label.append(box, list.dataset.done);
+    exercise.append(label);
+    tasks.set(exercise.id, box);
+    box.addEventListener("change", () => setDone("tasks", exercise.id, box.checked));
+    exercise.querySelector(".solution > summary")?.addEventListener("click", () => setDone("tasks", exercise.id, true));
+  }
+  recall();
   show();
 
   // The section at the height where people read is marked in the lists of sections.
@@ -59,10 +111,10 @@
   };
   const note = current => {
     if (!isChapter || scrollY < 100) return;
-    read.last = stem;
-    if (read[stem] !== true) read[stem] = current.id === "summary" || current === sections.at(-1) ? true : current.id;
-    keep();
-    show();
+    change(() => {
+      read.last = stem;
+      if (read[stem] !== true) read[stem] = current.id === "summary" || current === sections.at(-1) ? true : current.id;
+    });
   };
   const watcher = new IntersectionObserver(entries => {
     for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);

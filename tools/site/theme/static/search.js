@@ -69,7 +69,7 @@
   const stemsOf = words => words.filter(token => !token.part).map(token => token.stem).join(" ");
 
   const passages = pages.flatMap(([address, title, parts]) => parts.map(([anchor, text, heading], place) => (
-    { address: `${address}#${anchor}`, title, heading, text: text.normalize("NFC"), first: place === 0 })));
+    { address: `${address}#${anchor}`, title, heading, text: text.normalize("NFC"), first: place === 0, isCode: /^api\.|#(?:class|function)-/.test(`${address}#${anchor}`) })));
   const byWord = new Map();
   const byStem = new Map();
   const byRaw = new Map();
@@ -215,7 +215,7 @@
         const best = Math.max(...ways.map((way, number) => pointsOfWay(place, way) * (number ? 0.95 : 1)));
         if (best > 0) { points += best; met += weight * (guessed && asked.length > 1 ? GUESS : 1); }
       }
-      if (said.has(passage.head.trim())) points *= 1.7;
+      if (said.has(passage.head.trim()) && (!passage.isCode || query.trim() === passage.heading)) points *= 1.7;
       else if (passage.head.startsWith(` ${line} `)) points *= 1.5;
       else if (passage.head.includes(` ${line} `)) points *= 1.3;
       else if (asked.length > 1 && asked.every(({ ways }) => ways.some(way => way.every(token => passage.inHead.has(token.stem))))) points *= 1.3;
