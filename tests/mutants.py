@@ -35,6 +35,8 @@ TESTS = {
     "language_model": ("test_language_model",),
     "convert": ("test_convert", "test_checks", "test_language_model"),
     "plot": ("test_plot", "test_checks"),
+    "practice/attention_pooling": ("test_practice",),
+    "practice/language_models": ("test_practice",),
 }
 
 
@@ -255,6 +257,8 @@ FAULTS = [
     Fault("corpus", "columns lost", "not in (2, 3)", "< 2"),
     Fault("corpus", "lines counted from 0", "start=1)", "start=0)"),
     Fault("corpus", "blank lines read", "for number, line in lines if line.strip())", "for number, line in lines)"),
+    Fault("corpus", "every caller gets the same list", "def load_corpus(", "@lru_cache\ndef load_corpus("),
+    Fault("corpus", "max_pairs counts blank lines", "in lines if line.strip())", "in islice(lines, max_pairs) if line.strip())"),
     # ---- transformer ----
     Fault("transformer", "cached steps forgotten by the mask", "[cache[0].shape[2] :]", "[: X.shape[1]]"),
     Fault("transformer", "later steps seen", "[cache[0].shape[2] :]", "[-1:]"),
@@ -439,6 +443,10 @@ FAULTS = [
     Fault("plot", "a new figure for axes that are given", "    if ax is None:\n", "    if True:\n"),
     Fault("plot", "unused places drawn", "        ax.remove()\n", "        pass\n"),
     Fault("plot", "negative scores cut off", "low, high = min(0.0, float(grid.min()))", "low, high = min(0.0, 0.0)"),
+
+    # ---- practice ----
+    Fault("practice/attention_pooling", "two hints exchanged", "    no_beta=lambda q, k, v, beta: (q @ k.T).softmax(-1) @ v,\n    late_beta=lambda", "    late_beta=lambda q, k, v, beta: (q @ k.T).softmax(-1) @ v,\n    no_beta=lambda"),
+    Fault("practice/language_models", "two hints exchanged", "    lowest=lambda probabilities, p: placed(probabilities, by_rank(probabilities, p, False), False),\n    removed=lambda", "    removed=lambda probabilities, p: placed(probabilities, by_rank(probabilities, p, False), False),\n    lowest=lambda"),
 ]
 # fmt: on
 
