@@ -1,13 +1,15 @@
 """What is compared gives the same results, and what is measured is measured right."""
 
+import json
 import time
 
 import pytest
 import torch
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks import attention, measure, training
+from benchmarks import attention, measure, pages, training
 
 CPU = torch.device("cpu")
 
@@ -84,3 +86,21 @@ def test_peaks_are_measured_in_a_process_of_their_own():
 
 def test_a_table_is_markdown():
     assert measure.markdown(("a", "b"), [("1", "2")]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_of_a_page_the_whole_and_its_long_cells_are_told_in_steps_of_five_seconds():
+    found = pages.rows("bread", ["setup", "bake", "knead"], [1.0, 2.0, 13.1, 18.2])
+    assert [[*row.values()] for row in found] == [
+        ["bread", "", "15"], ["bread", "bake", "10"], ["bread", "knead", "5"]
+    ]  # fmt: skip
+
+
+def test_a_timed_page_prints_a_time_after_each_cell():
+    notebook = new_notebook(
+        cells=[new_code_cell("1", id="one"), new_markdown_cell("a"), new_code_cell("2", id="two")]
+    )
+    said = "\n".join(cell.source for cell in pages.timed(notebook).cells)
+    names = {"print": lambda text: times.extend(json.loads(text))}
+    times: list[float] = []
+    exec(said, names)
+    assert len(times) == 3 and times == sorted(times)

@@ -557,6 +557,37 @@ def test_a_rename_that_cannot_be_changes_nothing(course: Course, words: list[str
     assert snapshot(course) == before
 
 
+def test_the_table_of_times_follows_titles_minutes_and_what_was_measured(course: Course) -> None:
+    (course.root / "_toc.yml").write_text("root: sums\nchapters: [{file: masks}]\n")
+    (course.root / "_config.yml").write_text("{package: json, parts: {foundations: masks}}")
+    heads = ("chapter", "reading", "exercises", "running", "longest", "total")
+    words = "".join(f"times_{head}: {head}\n" for head in heads)
+    words += 'minutes: "{n} min"\nseconds: "{n} s"\nhours: "{n} h"\nreferences_comma: ", "\n'
+    (course.root / "book/en/words.yml").write_text(words)
+    said = "\n\n**Time:** 20 minutes, and 70 more for the exercises."
+    rewrite(course, "en", lambda nb: cells(nb)["title"].update(source=f"# Masks{said}"))
+    rewrite(course, "en", lambda nb: nb.cells.append(named(new_markdown_cell("x"), "chapter-times")), "sums")
+    measured = course.root / "book/running.tsv"
+    measured.write_text("chapter\tcell\tseconds\nmasks\t\t35\nmasks\tadd\t30\nmasks\tgone\t5\n")
+    sync(course)
+    line = "| 1. [{}](masks.ipynb) | 20 min | 70 min | 35 s | [`add`](masks.ipynb#add) |"
+    for code, title in {"en": "Masks", "tr": "Maskeler", "zh": "遮罩"}.items():
+        table = cells(course.read(code, "sums"))["chapter-times"].source
+        assert table.splitlines()[2:] == [line.format(title), "| total | 0 h | 1 h | 1 min |  |"]
+    assert errors(course) == []
+    rewrite(course, "tr", replace("title", "# Maskeler", "# Maske"))
+    stamp(course, "tr", "masks", ["title"])
+    assert "error: tr sums#chapter-times: is made by sync: run sync" in errors(course)
+    measured.write_text("chapter\tcell\tseconds\nmasks\t\t40\n")
+    assert any(fault.startswith("error: en sums: derived cells") for fault in errors(course))
+    sync(course)
+    assert not [fault for fault in errors(course) if " sums" in fault]
+    assert (
+        "[Maske](masks.ipynb) | 20 min | 70 min | 40 s | – |"
+        in cells(course.read("tr", "sums"))["chapter-times"].source
+    )
+
+
 # --- what editors leave behind ---------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from tools.editions.__main__ import main
 from tools.editions.__main__ import parser as editions
 from tools.experiments.claims import EXPERIMENTS
 
-PAGES = ["README.md", "CONTRIBUTING.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "book/en/teaching.ipynb", "book/en/translations.ipynb"]
 FENCE = re.compile(r"```(?:bash|bat)\n(.*?)```", re.DOTALL)
 OTHERS = (
     r"(alias t=|git |pip |pip3 |apt-get |py -m venv |python3 -m venv |set "
@@ -26,6 +26,8 @@ MODULE = re.compile(r"^(?:\.venv[/\\](?:bin|Scripts)[/\\])?python3? -m ([\w.]+) 
 
 
 def text_of(name: str) -> str:
+    if name.endswith(".ipynb"):
+        return "\n\n".join(cell.source for cell in cells(Course().read("en", Path(name).stem)).values())
     return (ROOT / name).read_text(encoding="utf-8")
 
 
@@ -39,7 +41,7 @@ def commands(name: str) -> list[str]:
     return [line.split(" #")[0].strip() for line in lines + inline if line.strip()]
 
 
-@pytest.mark.parametrize("name", [*PAGES, "ARCHITECTURE.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"])
 def test_every_file_that_is_linked_to_exists(name: str) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", text_of(name), flags=re.DOTALL)
     links = re.findall(r"\]\(([^)#\s]+)\)", text)
@@ -54,10 +56,14 @@ def test_a_command_exists_with_its_options(name: str, line: str) -> None:
         assert all(word in targets or re.fullmatch("[A-Z]+=.*", word) for word in words), line
         return
     match = MODULE.match(line)
+    if line == ".venv/bin/python -m tools.editions":  # what `t` stands for
+        return
     if line.startswith("t ") or (match and match[1] == "tools.editions"):
         accepts(editions(), match[2] if match else line.removeprefix("t "))
     elif match and match[1] == "tools.experiments.claims":
         assert set(match[2].split()) <= {"STEM", *EXPERIMENTS}
+    elif match and match[1].startswith("benchmarks."):
+        assert (ROOT / f"{match[1].replace('.', '/')}.py").exists(), line
     elif match and match[1].startswith("tools."):
         source = text_of(f"{match[1].replace('.', '/')}/__main__.py")
         assert not match[2] or f'"{match[2].split()[0]}"' in source, line

@@ -1,12 +1,16 @@
 """What readers get: archives that start in an empty folder, copies without solutions, a release or none."""
 
+import json
 import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+from markdown_it import MarkdownIt
 
 from tools.course import Course, CourseError, cells
 from tools.editions.check import broken_links
@@ -75,6 +79,36 @@ def test_an_archive_has_notebooks_package_and_how_to_start(
     assert start.startswith(f"# {COURSE.words(language)['site']}\n")
     first = archive(COURSE, language, built[0], tmp_path).read_bytes()
     assert path.read_bytes() == first
+
+
+def targets(name: str, content: bytes) -> Iterator[str]:
+    """What the Markdown of a file of an archive links to or shows."""
+    text = content.decode()
+    cells_of = (
+        json.loads(text)["cells"] if name.endswith(".ipynb") else [{"cell_type": "markdown", "source": text}]
+    )
+    for cell in cells_of:
+        if cell["cell_type"] == "markdown":
+            for token in MarkdownIt("commonmark").enable("table").parse("".join(cell["source"])):
+                for part in token.children or ():
+                    yield from (str(part.attrs[key]) for key in ("href", "src") if key in part.attrs)
+
+
+@pytest.mark.parametrize("language", COURSE.languages)
+def test_every_link_of_an_archive_leads_into_it(
+    built: tuple[Path, Path], tmp_path: Path, language: str
+) -> None:
+    with zipfile.ZipFile(archive(COURSE, language, built[0], tmp_path)) as file:
+        found = {name.partition("/")[2]: file.read(name) for name in file.namelist()}
+    links = {
+        (name, target.partition("#")[0])
+        for name, content in found.items()
+        if name.endswith((".ipynb", ".md"))
+        for target in targets(name, content)
+        if not urlsplit(target).scheme and not target.startswith("#")
+    }
+    assert ("index.ipynb", "teaching.ipynb") in links and len(links) > 100
+    assert [link for link in sorted(links) if link[1] not in found] == []
 
 
 def test_a_notebook_beside_the_wheel_installs_it_and_runs(built: tuple[Path, Path], tmp_path: Path) -> None:

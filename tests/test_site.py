@@ -462,6 +462,17 @@ def test_a_notice_counts_old_passages_and_leads_to_the_english(monkeypatch):
     assert old["href"] == missing["href"] == "../en/multi-head-attention.html"
 
 
+@pytest.mark.parametrize("code", list(COURSE.languages))
+def test_a_table_counts_the_passages_of_every_page(site, code):
+    rows = parsed(site / code / "translations.html").select("section#state table tbody tr")
+    assert [row.a["href"] for row in rows] == [f"{stem}.html" for stem in COURSE.stems()]
+    word = COURSE.words(code)
+    for row, stem in zip(rows, COURSE.stems(), strict=True):
+        for cell, language in zip(row.find_all("td")[1:], COURSE.translations, strict=True):
+            if fresh := len(page_state(language, stem).fresh):
+                assert f"{word['fresh']}{word['colon']}{fresh}" in cell.get_text()
+
+
 NODE_MODULES = ROOT / "tests" / "node_modules"
 
 

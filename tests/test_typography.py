@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.course import Course
+from tools.course import ROOT, Course, cells
 from tools.editions.lint import lint
 from tools.editions.typography import exchanged_letters, plain_letters
 
@@ -72,3 +72,17 @@ def test_a_turkish_word_without_its_letters_is_told_by_the_books_own_words() -> 
 def test_an_english_slip_is_told_by_the_books_own_words() -> None:
     texts = {"a": "The cat, the dog, the form and the trial.", "b": "Teh end of that from."}
     assert list(exchanged_letters(texts)) == [("b", "says 'teh'; is 'the' meant?")]
+
+
+def test_each_edition_tells_its_translators_what_contributing_says_of_it() -> None:
+    text = (
+        (ROOT / "CONTRIBUTING.md")
+        .read_text(encoding="utf-8")
+        .partition("## How each language is written\n")[2]
+    )
+    head, _, *lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
+    rows = {line[0]: dict(zip(head, line[1:], strict=True)) for line in lines}
+    for code, language in COURSE.languages.items():
+        said = cells(COURSE.read(code, "translations"))["conventions"].source
+        for row in ("decimals", "thousands", "percent"):
+            assert rows[row][language.name].split(" or ")[0] in said, (code, row)

@@ -23,6 +23,7 @@ from nbformat.v4.rwbase import rejoin_lines
 from nbformat.validator import iter_validate
 
 CLAIMS = "tools/experiments/claims.tsv"
+RUNNING = "book/running.tsv"
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -195,6 +196,11 @@ class Course:
     def claims(self) -> list[dict[str, str]]:
         """What was measured of every claim: chapter, cell, claim, threshold, and a column for each seed."""
         return list(csv.DictReader(self.text(CLAIMS).splitlines(), delimiter="\t"))
+
+    @property
+    def running(self) -> list[dict[str, str]]:
+        """How many seconds chapters run (without a cell), and their longest cells: chapter, cell, seconds."""
+        return list(csv.DictReader(self.text(RUNNING).splitlines(), delimiter="\t"))
 
     @property
     def setup_code(self) -> str:

@@ -18,7 +18,7 @@ from . import executed, form, formatting, generated, glossary, numbers, package,
 from .lint import differences, lint
 from .lock import NOTHING, Entry, Lock, cell_state, digest, is_made, read_lock
 from .markup import skeleton
-from .sync import code_digest, tidy
+from .sync import code_digest, made_text, tidy
 
 SECOND_EDITION = "book/second-edition.txt"
 
@@ -220,8 +220,8 @@ def check_cell(
         if cell.source != english.source:
             yield Finding("stale", where, "not translated, and shows an older English: run sync")
         return
-    if is_made(where.partition("#")[2]):
-        if cell.source != english.source:
+    if is_made(key := where.partition("#")[2]):
+        if cell.source != made_text(course, language, key, english.source):
             yield error(where, "is made by sync: run sync")
         return
     if state == "unread":

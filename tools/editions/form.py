@@ -18,7 +18,7 @@ from .package import SHOWN
 
 Fault = tuple[str, str]  # a cell's id, and what to do
 
-LEXICONS = ("notation", "faq", "glossary")  # to be looked up, not read through
+LEXICONS = ("notation", "faq", "glossary", "teaching", "translations")  # to be looked up, not read through
 TITLE_LENGTH, PROMISE_LENGTH, CAPTION_LENGTH = 28, 160, 120
 MOST_MINUTES, WORDS_A_MINUTE, LINES_A_MINUTE = 40, 150, 12
 BEGINNING = ["setup", "question", "opening", "opening-caption", "imports"]

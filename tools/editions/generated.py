@@ -32,7 +32,6 @@ def files(course: Course) -> Iterator[tuple[str, str]]:
     bodies = {
         "references": lambda word: references(course, word),
         "api": lambda word: "```{course-api}\n```",
-        "translations": lambda word: "```{course-state}\n```",
     }
     for language in course.languages:
         word = course.words(language)

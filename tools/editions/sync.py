@@ -14,8 +14,8 @@ from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells
 
-from . import executed, generated, glossary, package, pictures
-from .lock import MEASURED, TERMS, Entry, Lock, cell_state, digest, is_made, read_lock, write_lock
+from . import executed, generated, glossary, package, pictures, times
+from .lock import MEASURED, TERMS, TIMES, Entry, Lock, cell_state, digest, is_made, read_lock, write_lock
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
 
@@ -27,10 +27,16 @@ def code_digest(notebook: NotebookNode) -> str:
 
 
 def derived(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
-    """The cells that are made, not written: the same in every language."""
+    """The cells that are made, not written."""
     tables = {key: measured(course, stem, key) for key in cells(notebook) if key.endswith(MEASURED)}
     setup = {"setup": course.setup_code} if course.package else {}
+    tables |= {TIMES: made_text(course, course.source, TIMES, "")} if TIMES in cells(notebook) else {}
     return {**setup, TERMS: glossary.table(course), **tables, **package.shown(course, stem, notebook)}
+
+
+def made_text(course: Course, language: str, key: str, english: str) -> str:
+    """A made cell in a language: as in English, but for the chapters' titles in the table of times."""
+    return times.table(course, language) if key == TIMES else english
 
 
 def measured(course: Course, stem: str, key: str) -> str:
@@ -150,13 +156,13 @@ def sync_source(course: Course, stem: str, force: bool = False) -> bool:
 
 
 def carry(
-    source: NotebookNode, target: NotebookNode | None, stem: str, lock: Lock
+    course: Course, language: str, source: NotebookNode, stem: str, lock: Lock
 ) -> tuple[NotebookNode, Lock]:
     """The language's notebook made of the source's cells and its own prose, and its lines of the lock.
 
     A cell that nobody has translated shows the English text.
     """
-    own = cells(target) if target else {}
+    own = cells(course.read(language, stem)) if course.path(language, stem).exists() else {}
     result, entries = copy.deepcopy(source), Lock()
     for cell in result.cells:
         if cell.cell_type != "markdown":
@@ -164,7 +170,8 @@ def carry(
         key, entry = cell["id"], lock.get((stem, cell["id"]), Entry())
         text = own[key].source if key in own else cell.source
         if is_made(key):
-            text, entry = cell.source, Entry(digest(cell.source), digest(cell.source))
+            text = made_text(course, language, key, cell.source)
+            entry = Entry(digest(cell.source), digest(text))
         elif cell_state(entry, cell.source, text) == "untranslated":
             text, entry = cell.source, Entry(text=digest(cell.source))
         cell.source, entries[stem, key] = text, entry
@@ -222,8 +229,7 @@ def sync_language(course: Course, language: str, stems: Collection[str], everyth
     lock, changed = read_lock(course, language), []
     own = set(course.stems(language))
     for stem in stems:
-        target = course.read(language, stem) if stem in own else None
-        notebook, entries = carry(course.read(course.source, stem), target, stem, lock)
+        notebook, entries = carry(course, language, course.read(course.source, stem), stem, lock)
         lock = {key: entry for key, entry in lock.items() if key[0] != stem} | entries
         if course.write(language, stem, notebook):
             changed.append(f"book/{language}/{stem}.ipynb")

@@ -1,9 +1,9 @@
 """What readers are told of the translations: a notice on a page, and the table of all pages."""
 
 from functools import cache
+from pathlib import PurePosixPath
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
@@ -11,6 +11,8 @@ from tools.course import Course
 from tools.editions.lock import PageState, page_state
 
 from .edition import course_of, words
+
+TRANSLATIONS, STATE = "translations", "state"  # the page and its passage that has the table
 
 
 @cache
@@ -50,27 +52,27 @@ def notices(app: Sphinx, page: str) -> list[dict[str, str]]:
     return [{"text": text.format(n=len(group)), "cells": group, **english} for text, group in texts if group]
 
 
-class StateTable(Directive):
-    """`{course-state}`: how many passages of each chapter are fresh, older and untranslated."""
-
-    def run(self) -> list[nodes.Node]:
-        """Build the table."""
-        environment = self.state.document.settings.env
-        environment.note_reread()  # the notebooks and locks that it counts may change without it
-        course, word = course_of(environment.config), words(environment.config)
-        head = [word["page"], *(course.languages[code].name for code in course.translations)]
-        rows = [
-            [
-                [page_link(environment.docname, stem)],
-                *(
-                    list(map(nodes.Text, cell_lines(state_of(course, code, stem), word)))
-                    for code in course.translations
-                ),
-            ]
-            for stem in course.pages
-            if course.path(course.source, stem).exists()
+def add_state(app: Sphinx, doctree: nodes.document) -> None:
+    """Below the passage `state` of the page on translations: the state of each page, in a line."""
+    environment, here = app.env, app.env.docname
+    place = next((part for part in doctree.findall(nodes.section) if part["ids"] == [STATE]), None)
+    if PurePosixPath(here).name != TRANSLATIONS or place is None:
+        return
+    environment.note_reread()  # the notebooks and locks that it counts may change without it
+    course, word = course_of(app.config), words(app.config)
+    head = [word["page"], *(course.languages[code].name for code in course.translations)]
+    rows = [
+        [
+            [page_link(here, stem)],
+            *(
+                list(map(nodes.Text, cell_lines(state_of(course, code, stem), word)))
+                for code in course.translations
+            ),
         ]
-        return [table([[nodes.Text(text)] for text in head], rows)]
+        for stem in course.pages
+        if course.path(course.source, stem).exists()
+    ]
+    place += table([[nodes.Text(text)] for text in head], rows)
 
 
 def page_link(here: str, stem: str) -> addnodes.pending_xref:
@@ -108,5 +110,5 @@ def table(head: list[list[nodes.Node]], rows: list[list[list[nodes.Node]]]) -> n
 
 
 def setup(app: Sphinx) -> None:
-    """Register the directive."""
-    app.add_directive("course-state", StateTable)
+    """Add the table once the page is read."""
+    app.connect("doctree-read", add_state)
