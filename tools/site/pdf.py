@@ -91,7 +91,10 @@ def whole_book(edition: Path, stems: list[str]) -> str:
         move(article, stem, edition, stems)
         language = f' lang="{article["lang"]}"' if article.get("lang") else ""
         title = article.h1.get_text(" ", strip=True)
-        contents.append(f'<li{language}><a href="#{stem}">{escape(title)}</a></li>')
+        listed = soup.select_one(".chapters [aria-current] .title").get_text(
+            " ", strip=True
+        )  # with its number
+        contents.append(f'<li{language}><a href="#{stem}">{escape(listed)}</a></li>')
         if taken := take_solutions(article, words["solution"]):
             solutions.append(f"<section{language}><h2>{escape(title)}</h2>{taken}</section>")
         bodies.append(f'<article id="{stem}"{language}>{article.decode_contents()}</article>')
