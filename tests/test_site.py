@@ -465,7 +465,8 @@ def test_a_notice_counts_old_passages_and_leads_to_the_english(monkeypatch):
 @pytest.mark.parametrize("code", list(COURSE.languages))
 def test_a_table_counts_the_passages_of_every_page(site, code):
     rows = parsed(site / code / "translations.html").select("section#state table tbody tr")
-    assert [row.a["href"] for row in rows] == [f"{stem}.html" for stem in COURSE.stems()]
+    links = [row.a["href"].removesuffix(".html") for row in rows]
+    assert links == [stem if stem != "translations" else "#" for stem in COURSE.stems()]
     word = COURSE.words(code)
     for row, stem in zip(rows, COURSE.stems(), strict=True):
         for cell, language in zip(row.find_all("td")[1:], COURSE.translations, strict=True):
