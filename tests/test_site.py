@@ -45,7 +45,7 @@ def test_every_page_is_in_every_edition(site):
 @pytest.mark.parametrize(
     ("code", "text", "linked"),
     [
-        ("vi", "Bắt đầu từ đầu vào của mỗi đầu (head).", ["đầu"]),
+        ("vi", "Bước đầu (khởi động) bắt đầu từ đầu vào của mỗi đầu (head).", ["đầu"]),
         ("zh", "箭頭指向句子開頭，各個頭（head）不同。", ["頭"]),
         ("tr", "Her kafanın (head) gizli durumu", ["kafanın", "gizli durumu"]),
         ("en", "A head, or attention head", ["attention head"]),

@@ -22,11 +22,11 @@ FOOTER = (
     '<div style="width:100%;font-size:8px;color:#555;text-align:center">'
     '<span class="pageNumber"></span> / <span class="totalPages"></span></div>'
 )
-TRIES = 3  # Chromium may stop in the middle of a book, when the machine is busy, and say nothing
+TRIES = 3  # where a machine is busy, Chromium may stop in the middle of a book and say nothing
 SHOWN = (
     "Promise.all([document.fonts.ready, ...[...document.images].map(image => image.decode())]).then(() => 0)"
 )
-HEADINGS = "h1, h2, h3, h4, h5, h6"
+HEADING = re.compile(r"<h[1-6][ >]")
 
 
 def find_chromium() -> str:
@@ -91,7 +91,10 @@ def whole_book(edition: Path, stems: list[str]) -> str:
         move(article, stem, edition, stems)
         language = f' lang="{article["lang"]}"' if article.get("lang") else ""
         title = article.h1.get_text(" ", strip=True)
-        contents.append(f'<li{language}><a href="#{stem}">{escape(title)}</a></li>')
+        listed = soup.select_one(".chapters [aria-current] .title").get_text(
+            " ", strip=True
+        )  # with its number
+        contents.append(f'<li{language}><a href="#{stem}">{escape(listed)}</a></li>')
         if taken := take_solutions(article, words["solution"]):
             solutions.append(f"<section{language}><h2>{escape(title)}</h2>{taken}</section>")
         bodies.append(f'<article id="{stem}"{language}>{article.decode_contents()}</article>')
@@ -132,19 +135,19 @@ def print_editions(site: Path, out: Path, codes: list[str], stems: list[str]) ->
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         for code in codes:
             document = Path(folder) / f"{code}.html"
-            document.write_text(whole_book(site / code, stems), encoding="utf-8")
+            book = whole_book(site / code, stems)
+            document.write_text(book, encoding="utf-8")
             page = browser.new_page()
-            page.goto(document.as_uri(), wait_until="networkidle")
+            page.goto(document.as_uri(), wait_until="load")  # the network is idle long before
             page.evaluate(SHOWN)
-            printed.append(print_whole(page, out / f"{code}.pdf"))
+            printed.append(print_whole(page, out / f"{code}.pdf", len(HEADING.findall(book))))
             page.close()
         browser.close()
     return printed
 
 
-def print_whole(page: Page, target: Path) -> Path:
+def print_whole(page: Page, target: Path, headings: int) -> Path:
     """Print a document, and again where its outline lacks a heading, which means that the end is missing."""
-    headings = page.locator(HEADINGS).count()
     for _ in range(TRIES):
         page.pdf(
             path=target,
