@@ -14,7 +14,7 @@ def table(course: Course, language: str) -> str:
     """
     word = course.words(language)
     heads = ("chapter", "reading", "exercises", "running", "longest")
-    lines = [[word[f"times_{head}"] for head in heads], ["---", "---:", "---:", "---:", "---"]]
+    lines = [[word[f"times_{head}"] for head in heads], ["---"] * len(heads)]
     total = [0, 0, 0]
     for number, stem in enumerate(course.numbers, 1):
         english = course.read(course.source, stem)
