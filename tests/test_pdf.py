@@ -4,9 +4,10 @@ import os
 import shutil
 
 import pytest
+from bs4 import BeautifulSoup
 
 from tools.course import Course
-from tools.site.pdf import print_editions, whole_book
+from tools.site.pdf import print_editions, print_whole, whole_book
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -16,6 +17,36 @@ def test_links_between_chapters_stay_inside_the_document(site):
     assert 'href="#multi-head-attention--formula"' in book or 'href="#multi-head-attention"' in book
     assert 'id="multi-head-attention--formula"' in book
     assert ".html#" not in book and "<details>" not in book
+
+
+def test_solutions_stand_at_the_end_and_are_linked_both_ways(site):
+    book = BeautifulSoup(whole_book(site / "tr", Course().pages), "html.parser")
+    *chapters, last = book.select("article")
+    assert not any(chapter.select(".solution, [id*=--solution-]") for chapter in chapters)
+    assert last.h1.get_text() == "Çözümler" and book.select('.contents a[href="#solutions"]')
+    solved = last.select(".exercise")
+    assert len(solved) > 50
+    for box in solved:
+        exercise = book.find(id=box.h3.a["href"].removeprefix("#"))
+        assert exercise.find_parent("article") in chapters
+        assert exercise.select(f'a[href="#{box["id"]}"]')
+
+
+class Stopping:
+    """A page of which, at each try, so many headings reach the paper."""
+
+    def __init__(self, *prints: int) -> None:
+        self.prints = list(prints)
+
+    def pdf(self, path, **_: object) -> None:
+        path.write_bytes(b"/Title" * (1 + self.prints.pop(0)))
+
+
+def test_a_book_without_its_end_is_printed_again_and_never_kept(tmp_path):
+    page = Stopping(1, 3)
+    assert print_whole(page, tmp_path / "book.pdf", headings=3).exists() and not page.prints
+    with pytest.raises(SystemExit, match="a part of the book"):
+        print_whole(Stopping(1, 2, 2), tmp_path / "book.pdf", headings=3)
 
 
 @pytest.mark.skipif(

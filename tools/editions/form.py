@@ -23,7 +23,7 @@ TITLE_LENGTH, PROMISE_LENGTH, CAPTION_LENGTH = 28, 160, 120
 MOST_MINUTES, WORDS_A_MINUTE, LINES_A_MINUTE = 40, 150, 12
 BEGINNING = ["setup", "question", "opening", "opening-caption", "imports"]
 TAGS = re.compile(r"hide-input|hide-cell|claim|atol-0\.\d+")
-MOST_TOLERANCE = 0.1  # the widest spread of a score that threads and instruction sets were seen to make
+MOST_TOLERANCE = 0.15  # the widest spread of a score that threads and instruction sets were seen to make
 ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*|class-\w+")
 RANDOM = re.compile(r"(?=\w*\d)[0-9a-f]{8}(?:-[0-9a-f-]+)?")  # what editors call a new cell
 FOLDED = {"hide-input", "hide-cell", "claim"}

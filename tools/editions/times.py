@@ -8,17 +8,20 @@ from .form import TIME
 
 
 def table(course: Course, language: str) -> str:
-    """A line a chapter, in the words of a language: the minutes that it says, the seconds that it ran."""
+    """A line a chapter, in the words of a language: the minutes that it says, the seconds that it ran.
+
+    Cells of solutions have no link: copies for students lack them.
+    """
     word = course.words(language)
     heads = ("chapter", "reading", "exercises", "running", "longest")
-    lines = [[word[f"times_{head}"] for head in heads], ["---", "---:", "---:", "---:", "---"]]
+    lines = [[word[f"times_{head}"] for head in heads], ["---"] * len(heads)]
     total = [0, 0, 0]
     for number, stem in enumerate(course.numbers, 1):
         english = course.read(course.source, stem)
         title = (course.read(language, stem) if course.path(language, stem).exists() else english).cells[0]
         name = title.source.splitlines()[0].removeprefix("# ")
         said = TIME.search(english.cells[0].source)
-        there = {"", *cells(english, "code")}
+        there = {"", *(key for key in cells(english, "code") if not key.startswith("solution-"))}
         measured = (row for row in course.running if row["chapter"] == stem and row["cell"] in there)
         seconds = {row["cell"]: int(row["seconds"]) for row in measured}
         numbers = [*(map(int, said.groups()) if said else (0, 0)), seconds.pop("", 0)]

@@ -1,5 +1,9 @@
-"""One PDF an edition, printed by Chromium: links work, pages are numbered, glyphs are embedded."""
+"""One PDF an edition, printed by Chromium: links work, pages are numbered, glyphs are embedded.
 
+Solutions stand at the end, so that nobody reads them by accident.
+"""
+
+import copy
 import re
 import shutil
 import tempfile
@@ -9,13 +13,20 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
+
+from tools.course import Course
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 FOOTER = (
     '<div style="width:100%;font-size:8px;color:#555;text-align:center">'
     '<span class="pageNumber"></span> / <span class="totalPages"></span></div>'
 )
+TRIES = 3  # where a machine is busy, Chromium may stop in the middle of a book and say nothing
+SHOWN = (
+    "Promise.all([document.fonts.ready, ...[...document.images].map(image => image.decode())]).then(() => 0)"
+)
+HEADING = re.compile(r"<h[1-6][ >]")
 
 
 def find_chromium() -> str:
@@ -53,17 +64,44 @@ def move(article: Tag, stem: str, edition: Path, stems: list[str]) -> None:
         node["loading"] = "eager"
 
 
+def take_solutions(article: Tag, word: str) -> str:
+    """The solutions of a chapter that `move` has been through; where one stood, a link leads to it."""
+    taken = []
+    for exercise in article.select("section.exercise:has(> .solution)"):
+        box, title = exercise.select_one(".solution"), copy.copy(exercise.h3)
+        for effort in title.select(".effort"):
+            effort.decompose()
+        box.summary.decompose()
+        here, there = exercise["id"], f"{exercise['id']}--solved"
+        taken.append(
+            f'<section class="exercise" id="{there}"><h3><a href="#{here}">{title.decode_contents()}</a></h3>'
+            f"{box.decode_contents()}</section>"
+        )
+        box.replace_with(BeautifulSoup(f'<p><a href="#{there}">{escape(word)}</a></p>', "html.parser"))
+    return "".join(taken)
+
+
 def whole_book(edition: Path, stems: list[str]) -> str:
-    """One HTML document of all chapters, with a table of contents."""
-    bodies, contents, head = [], [], None
+    """One HTML document of all chapters, with a table of contents, and the solutions behind them."""
+    bodies, contents, solutions, head = [], [], [], None
+    words = Course().words(edition.name)
     for stem, soup in chapters(edition, stems):
         head = head or soup
         article = soup.article
         move(article, stem, edition, stems)
         language = f' lang="{article["lang"]}"' if article.get("lang") else ""
         title = article.h1.get_text(" ", strip=True)
-        contents.append(f'<li{language}><a href="#{stem}">{escape(title)}</a></li>')
+        listed = soup.select_one(".chapters [aria-current] .title").get_text(
+            " ", strip=True
+        )  # with its number
+        contents.append(f'<li{language}><a href="#{stem}">{escape(listed)}</a></li>')
+        if taken := take_solutions(article, words["solution"]):
+            solutions.append(f"<section{language}><h2>{escape(title)}</h2>{taken}</section>")
         bodies.append(f'<article id="{stem}"{language}>{article.decode_contents()}</article>')
+    if solutions:
+        name = escape(words["solutions"])
+        contents.append(f'<li><a href="#solutions">{name}</a></li>')
+        bodies.append(f'<article id="solutions"><h1>{name}</h1>{"".join(solutions)}</article>')
     shared = (edition.parent / "_shared").as_uri()
     sheets = "".join(
         f'<link rel="stylesheet" href="{shared}/{name}">' for name in ("course.css", "katex/katex.css")
@@ -97,24 +135,31 @@ def print_editions(site: Path, out: Path, codes: list[str], stems: list[str]) ->
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         for code in codes:
             document = Path(folder) / f"{code}.html"
-            document.write_text(whole_book(site / code, stems), encoding="utf-8")
+            book = whole_book(site / code, stems)
+            document.write_text(book, encoding="utf-8")
             page = browser.new_page()
-            page.goto(document.as_uri(), wait_until="networkidle")
-            page.evaluate("document.fonts.ready")
-            target = out / f"{code}.pdf"
-            margin = {"top": "18mm", "bottom": "18mm", "left": "16mm", "right": "16mm"}
-            page.pdf(
-                path=target,
-                format="A4",
-                margin=margin,
-                display_header_footer=True,
-                header_template="<span></span>",
-                footer_template=FOOTER,
-                outline=True,
-                tagged=True,
-                print_background=True,
-            )
+            page.goto(document.as_uri(), wait_until="load")  # the network is idle long before
+            page.evaluate(SHOWN)
+            printed.append(print_whole(page, out / f"{code}.pdf", len(HEADING.findall(book))))
             page.close()
-            printed.append(target)
         browser.close()
     return printed
+
+
+def print_whole(page: Page, target: Path, headings: int) -> Path:
+    """Print a document, and again where its outline lacks a heading, which means that the end is missing."""
+    for _ in range(TRIES):
+        page.pdf(
+            path=target,
+            format="A4",
+            margin={"top": "18mm", "bottom": "18mm", "left": "16mm", "right": "16mm"},
+            display_header_footer=True,
+            header_template="<span></span>",
+            footer_template=FOOTER,
+            outline=True,
+            tagged=True,
+            print_background=True,
+        )
+        if target.read_bytes().count(b"/Title") > headings:  # one is the document's
+            return target
+    raise SystemExit(f"{target}: Chromium printed a part of the book only, {TRIES} times")

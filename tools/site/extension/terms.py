@@ -19,8 +19,6 @@ LONG_WORD = (
     10  # letters: shorter single words are the course's daily words, `token`, or mean other things, `key`
 )
 
-INTRODUCED = r"(?= ?[（(][a-z])"  # its English follows in brackets
-
 
 @cache
 def patterns(course: Course, language: str) -> re.Pattern[str]:
@@ -32,7 +30,7 @@ def patterns(course: Course, language: str) -> re.Pattern[str]:
         if entry(row, course) in entries and word and (re.search("[ -]", term) or len(term) >= LONG_WORD):
             own = english_pattern(word) if language == course.source else ending(word, language)
             if language != course.source and is_daily(word):
-                own += INTRODUCED
+                own += rf"(?= ?[（(](?:\w+ )?{re.escape(term.split()[-1])})"  # its English follows
             found.append((len(word), f"(?P<t{number}>{own})"))
     return re.compile(
         "|".join(pattern for _, pattern in sorted(found, reverse=True)) or "(?!)", re.IGNORECASE
