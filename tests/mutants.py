@@ -110,6 +110,7 @@ FAULTS = [
     Fault("checks", "any value is a flag", "check_type(name, flag, bool,", "check_type(name, flag, object,"),
     Fault("checks", "positions beyond the last pass", "if offset + steps > max_len:", "if False:"),
     Fault("checks", "the other cell passes", "if isinstance(enc_outputs[1], Tensor) == isinstance(rnn, nn.LSTM):", "if False:"),
+    Fault("checks", "the last position is refused", "if offset + steps > max_len:", "if offset + steps >= max_len:"),
     # ---- attention ----
     Fault("attention", "no 1/√d", "queries / math.sqrt(queries.shape[-1]) @", "queries @"),
     Fault("attention", "1/√num_hiddens", "math.sqrt(queries.shape[-1])", "math.sqrt(queries.shape[-1] * queries.shape[1])"),
@@ -410,6 +411,7 @@ FAULTS = [
     Fault("language_model", "mode lost after writing", "        model.train(was_training)\n    return tokens", "        pass\n    return tokens"),
     Fault("language_model", "a cache of another batch passes", '{"batch": batch, "groups"', '{"batch": None, "groups"'),
     Fault("language_model", "probabilities of large scores overflow", "scores = (logits - logits.amax(dim=-1, keepdim=True)) / temperature", "scores = logits / temperature"),
+    Fault("language_model", "a stop in the prompt ends the text", "ended = torch.zeros_like(tokens[:, :1], dtype=torch.bool)", "ended = (tokens == (-1 if stop is None else stop)).any(1, keepdim=True)"),
     # ---- plot ----
     Fault("plot", "names of the axes exchanged", "ax.set_xlabel(xlabel,", "ax.set_xlabel(ylabel,"),
     Fault("plot", "the name of the rows lost", "ax.set_ylabel(ylabel,", "ax.set_ylabel('',"),

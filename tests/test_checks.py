@@ -363,3 +363,8 @@ def test_no_check_reads_the_values_of_a_tensor_that_is_not_on_the_cpu():
     for training in (False, True):
         transformer().train(training).to(META)(ids, ids, lens)
     checks.check_range("lens", lens, -1)
+
+
+def test_the_last_position_may_be_read():
+    encoding = PositionalEncoding(4, max_len=3)
+    assert torch.equal(encoding(torch.zeros(1, 3, 4))[:, 2:], encoding(torch.zeros(1, 1, 4), offset=2))

@@ -472,6 +472,16 @@ def test_a_text_that_has_ended_is_filled_and_the_others_go_on():
     assert text[:, -2].ne(2).any()
 
 
+def test_a_stop_in_the_prompt_ends_nothing():
+    model, prompt = make(), torch.tensor([[2, 5], [5, 2]])
+    options = {"stop": 2, "temperature": 0}
+    for row in prompt:
+        alone = generate(model, row[None], 4, temperature=0)[0, 2:].tolist()
+        ended = alone[: alone.index(2) + 1] if 2 in alone else alone
+        assert generate(model, row[None], 4, **options)[0, 2:].tolist() == ended
+        assert ended[0] != 2
+
+
 def test_the_generator_decides_and_the_model_keeps_its_mode():
     model = make(dropout=0.5).train()
     texts = [
