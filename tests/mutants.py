@@ -35,6 +35,8 @@ TESTS = {
     "language_model": ("test_language_model",),
     "convert": ("test_convert", "test_checks", "test_language_model"),
     "plot": ("test_plot", "test_checks"),
+    "practice/attention_pooling": ("test_practice",),
+    "practice/language_models": ("test_practice",),
 }
 
 
@@ -85,6 +87,7 @@ FAULTS = [
     Fault("masking", "lengths or mask instead of both", "within & mask", "within | mask"),
     Fault("masking", "mask alone where there are lengths too", "within & mask", "mask"),
     Fault("masking", "lengths on the wrong axis of heads", "within.unsqueeze(1)  # (batch, 1, 1", "within.unsqueeze(2)  # (batch, 1, 1"),
+    Fault("masking", "lengths are masked on another device", "torch.arange(max_len, device=valid_lens.device)", "torch.arange(max_len)"),
     Fault("checks", "a full length is refused", "high > most", "high >= most"),
     Fault("checks", "lengths above the keys pass", "high > most", "False"),
     Fault("checks", "negative lengths pass", "if low < 0 or", "if"),
@@ -143,6 +146,7 @@ FAULTS = [
     Fault("attention", "no bias in W_q", "nn.Linear(query_size or num_hiddens, num_hiddens, bias)", "nn.Linear(query_size or num_hiddens, num_hiddens, False)"),
     Fault("attention", "lazy projections", "nn.Linear(query_size or num_hiddens, num_hiddens, bias)", "nn.LazyLinear(num_hiddens, bias)"),
     Fault("attention", "weights kept on the module", "        return output if weights is None else (output, weights)", "        self.kept = weights\n        return output if weights is None else (output, weights)"),
+    Fault("attention", "key_size falls back to query_size", "nn.Linear(key_size or num_hiddens, num_hiddens, bias)", "nn.Linear(key_size or query_size or num_hiddens, num_hiddens, bias)"),
     # ---- seq2seq ----
     Fault("seq2seq", "encoder that reads padding", "if bool((lens == steps).all()):", "if True:"),
     Fault("seq2seq", "outputs of empty sentences", "outputs = outputs.masked_fill(is_empty[:, None, None], 0)", "outputs = outputs"),
@@ -197,6 +201,7 @@ FAULTS = [
     Fault("training", "other settings accepted", 'if state["settings"] != settings:', "if False:"),
     Fault("training", "epochs done are done again", "range(len(history), epochs)", "range(epochs)"),
     Fault("training", "model not moved", "        model.to(device)\n", "        pass\n"),
+    Fault("training", "a checkpoint of other pairs passes", 'settings |= {"seed": seed, "pairs": len(pairs)}', 'settings |= {"seed": seed}'),
     # ---- translation ----
     Fault("translation", "nothing stops at <eos>", "return ids[: ids.index(end)] if end in ids else ids", "return ids"),
     Fault("translation", "<eos> among the tokens", "ids[: ids.index(end)]", "ids[: ids.index(end) + 1]"),
@@ -212,6 +217,8 @@ FAULTS = [
     Fault("translation", "the source without <eos>", '[*rows[len(translations)].source, "<eos>"]', "[*rows[len(translations)].source]"),
     Fault("translation", "one step too many", "for _ in range(max_steps):", "for _ in range(max_steps + 1):"),
     Fault("translation", "one sentence a batch too few", "target_vocabulary, batch_size):\n            ids", "target_vocabulary, batch_size)[:1]:\n            ids"),
+    Fault("translation", "what follows the end keeps a sentence open", "finished |= token == target", "finished = token == target"),
+    Fault("translation", "forced weights build a graph", "@torch.no_grad()\ndef forced_weights(", "def forced_weights("),
     # ---- metrics ----
     Fault("metrics", "BLEU rewards long predictions", "min(0.0, 1 - len(expected) / len(predicted))", "1 - len(expected) / len(predicted)"),
     Fault("metrics", "BLEU without brevity penalty", "math.exp(min(0.0, 1 - len(expected) / len(predicted)))", "1.0"),
@@ -250,6 +257,8 @@ FAULTS = [
     Fault("corpus", "columns lost", "not in (2, 3)", "< 2"),
     Fault("corpus", "lines counted from 0", "start=1)", "start=0)"),
     Fault("corpus", "blank lines read", "for number, line in lines if line.strip())", "for number, line in lines)"),
+    Fault("corpus", "every caller gets the same list", "def load_corpus(", "@lru_cache\ndef load_corpus("),
+    Fault("corpus", "max_pairs counts blank lines", "in lines if line.strip())", "in islice(lines, max_pairs) if line.strip())"),
     # ---- transformer ----
     Fault("transformer", "cached steps forgotten by the mask", "[cache[0].shape[2] :]", "[: X.shape[1]]"),
     Fault("transformer", "later steps seen", "[cache[0].shape[2] :]", "[-1:]"),
@@ -343,6 +352,7 @@ FAULTS = [
     Fault("convert", "models with other attention pass for Llama", "if name not in [kind.__name__ for kind in type(module).__mro__]:", "if not hasattr(module, 'q_proj') and not hasattr(module, 'c_attn'):"),
     Fault("convert", "pairs from halves", "len(weight) // num_heads // 2, 2, *weight", "2, len(weight) // num_heads // 2, *weight"),
     Fault("convert", "rows moved across heads", "weight.reshape(num_heads, len(weight) // num_heads // 2, 2, *weight.shape[1:])", "weight.reshape(1, len(weight) // 2, 2, *weight.shape[1:])"),
+    Fault("convert", "a class built on theirs is refused", "if name not in [kind.__name__ for kind in type(module).__mro__]:", "if name != type(module).__name__:"),
     # ---- language_model ----
     Fault("language_model", "turned the other way", "torch.cat((-sin, sin), dim=-1)", "torch.cat((sin, -sin), dim=-1)"),
     Fault("language_model", "no sign in the turn", "torch.cat((-sin, sin), dim=-1)", "torch.cat((sin, sin), dim=-1)"),
@@ -399,6 +409,7 @@ FAULTS = [
     Fault("language_model", "written with dropout", "    model.eval()\n    try:", "    try:"),
     Fault("language_model", "mode lost after writing", "        model.train(was_training)\n    return tokens", "        pass\n    return tokens"),
     Fault("language_model", "a cache of another batch passes", '{"batch": batch, "groups"', '{"batch": None, "groups"'),
+    Fault("language_model", "probabilities of large scores overflow", "scores = (logits - logits.amax(dim=-1, keepdim=True)) / temperature", "scores = logits / temperature"),
     # ---- plot ----
     Fault("plot", "names of the axes exchanged", "ax.set_xlabel(xlabel,", "ax.set_xlabel(ylabel,"),
     Fault("plot", "the name of the rows lost", "ax.set_ylabel(ylabel,", "ax.set_ylabel('',"),
@@ -432,6 +443,10 @@ FAULTS = [
     Fault("plot", "a new figure for axes that are given", "    if ax is None:\n", "    if True:\n"),
     Fault("plot", "unused places drawn", "        ax.remove()\n", "        pass\n"),
     Fault("plot", "negative scores cut off", "low, high = min(0.0, float(grid.min()))", "low, high = min(0.0, 0.0)"),
+
+    # ---- practice ----
+    Fault("practice/attention_pooling", "two hints exchanged", "    no_beta=lambda q, k, v, beta: (q @ k.T).softmax(-1) @ v,\n    late_beta=lambda", "    late_beta=lambda q, k, v, beta: (q @ k.T).softmax(-1) @ v,\n    no_beta=lambda"),
+    Fault("practice/language_models", "two hints exchanged", "    lowest=lambda probabilities, p: placed(probabilities, by_rank(probabilities, p, False), False),\n    removed=lambda", "    removed=lambda probabilities, p: placed(probabilities, by_rank(probabilities, p, False), False),\n    lowest=lambda"),
 ]
 # fmt: on
 

@@ -299,6 +299,18 @@ def test_attend_to_projected_keys_equals_forward(name):
         assert nothing is None
 
 
+@pytest.mark.parametrize("given", ["query_size", "key_size", "value_size"])
+def test_a_size_that_is_not_given_is_num_hiddens(given):
+    def features(attention):
+        return {name: getattr(attention, name).in_features for name in expected}
+
+    expected = {"W_q": HIDDENS, "W_k": HIDDENS, "W_v": HIDDENS, f"W_{given[0]}": 5}
+    assert features(MultiHeadAttention(HIDDENS, HEADS, **{given: 5})) == expected
+    if given != "value_size":
+        del expected["W_v"]
+        assert features(AdditiveAttention(HIDDENS, **{given: 5})) == expected
+
+
 # ---- padding ----
 
 

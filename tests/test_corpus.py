@@ -122,6 +122,11 @@ def test_the_readers_phrases_are_there() -> None:
     assert printed["i'm home."] == "je suis chez moi."
 
 
+def test_every_caller_gets_a_list_of_its_own() -> None:
+    load_corpus("fr", "phrases").clear()
+    assert load_corpus("fr", "phrases")
+
+
 # --- alignments
 
 
@@ -521,6 +526,8 @@ def test_pairs_are_read_from_lines(encoding: str, tmp_path: Path) -> None:
 
 def test_reading_may_stop_early_before_a_bad_line(tmp_path: Path) -> None:
     assert len(read_pairs(written(tmp_path, TEXT + "bad"), max_pairs=2)) == 2
+    pairs = read_pairs(written(tmp_path, "\n\ngo\tva\n\nrun\tcours\nbad"), max_pairs=2)
+    assert [pair.id for pair in pairs] == ["3", "5"]
     assert read_pairs(written(tmp_path, ""), max_pairs=0) == []
 
 

@@ -107,6 +107,13 @@ def test_an_empty_sentence_and_no_sentence():
     assert translate_all(copier(), [], VOCABULARY, VOCABULARY) == []
 
 
+def test_what_is_written_after_the_end_keeps_no_sentence_open():
+    model = copier()
+    found = translate_all(model, ["one <eos> two two", "one two"], VOCABULARY, VOCABULARY)
+    assert [translation.tokens for translation in found] == [["one"], ["one", "two"]]
+    assert len(model.decoder.fed) == 3
+
+
 def test_translations_come_back_in_order_each_with_its_own_length():
     translations = translate_all(copier(), SENTENCES, VOCABULARY, VOCABULARY, batch_size=2)
     expected = [sentence.replace("zzz", "<unk>").split() for sentence in SENTENCES]
@@ -164,10 +171,12 @@ def test_the_mode_is_restored_after_an_error_too():
 
 
 def test_translations_and_forced_weights_carry_no_graph():
-    model = recurrent_model()
+    model, built = recurrent_model(), []
+    model.encoder.register_forward_hook(lambda *_: built.append(torch.is_grad_enabled()))
     assert not translate(model, "one two", VOCABULARY, VOCABULARY).weights.requires_grad
     pair = Pair("0", "t", ("one",), ("two",), ((0,),))
     assert not forced_weights(model, [pair], VOCABULARY, VOCABULARY)[0].requires_grad
+    assert built == [False, False]
 
 
 # ---- forced weights

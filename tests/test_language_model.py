@@ -219,6 +219,15 @@ def test_gpt2_s_cache_is_what_project_returns():
 
 
 @pytest.mark.parametrize("convert", [from_gpt2, from_llama])
+def test_a_class_built_on_theirs_is_converted_too(convert):
+    layer = gpt2() if convert is from_gpt2 else llama()[0]
+    expected = convert(layer).state_dict()
+    layer.__class__ = type("Own", (type(layer),), {})
+    for name, weight in convert(layer).state_dict().items():
+        assert torch.equal(weight, expected[name])
+
+
+@pytest.mark.parametrize("convert", [from_gpt2, from_llama])
 @pytest.mark.parametrize("training", [False, True])
 def test_what_is_converted_shares_nothing(convert, training):
     layer = (gpt2() if convert is from_gpt2 else llama()[0]).float().train(training)
@@ -407,7 +416,7 @@ def test_extreme_settings():
     best = torch.tensor([[0.0, 1, 0, 0], [0, 0, 0, 1]])
     for options in ({"temperature": 0}, {"top_k": 1}, {"top_p": 0.0}):
         assert torch.equal(next_token_probabilities(logits, **options), best)
-    assert_close(next_token_probabilities(logits, 1e-30)[1], best[1])
+    assert_close(next_token_probabilities(logits, 1e-36)[1], best[1])  # 1e4 / 1e-36 overflows
     for options in ({"top_p": 1.0}, {"top_k": 4}, {"top_k": 9}):
         assert_close(next_token_probabilities(logits, **options), logits.softmax(dim=-1))
     assert_close(next_token_probabilities(logits[1], 1e30), torch.full((4,), 0.25))

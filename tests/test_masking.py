@@ -21,6 +21,7 @@ def test_length_mask_adds_an_axis_to_any_shape():
     assert length_mask(torch.tensor(2), 3).tolist() == [True, True, False]
     assert length_mask(torch.zeros(0, dtype=torch.int64), 3).shape == (0, 3)
     assert length_mask(torch.zeros(2, dtype=torch.int64), 0).shape == (2, 0)
+    assert length_mask(torch.ones(2, dtype=torch.int64, device="meta"), 3).device.type == "meta"
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8])

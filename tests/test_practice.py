@@ -54,6 +54,39 @@ def test_a_wrong_answer_gets_its_own_hint(name, mistake, capsys):
     assert printed == f"✗ {hints('en')[f'{name}.{mistake}']}\n"
 
 
+def without_beta(queries, keys, values, beta):
+    return torch.softmax(queries @ keys.T, dim=-1) @ values
+
+
+def beta_on_the_output(queries, keys, values, beta):
+    return torch.softmax(queries @ keys.T, dim=-1) @ (beta * values)
+
+
+def least_probable_until_p(probabilities, p):
+    order = probabilities.argsort()
+    below = probabilities[order].cumsum(0) - probabilities[order]
+    keep = torch.zeros(len(probabilities), dtype=torch.bool)
+    keep[order[below < p]] = True
+    return keep
+
+
+def all_but_the_kept(probabilities, p):
+    return ~TURNS["language_models.kept"].solution(probabilities, p)
+
+
+WRITTEN_BY_READERS = {
+    without_beta: "attention_pooling.several_queries.no_beta",
+    beta_on_the_output: "attention_pooling.several_queries.late_beta",
+    least_probable_until_p: "language_models.kept.lowest",
+    all_but_the_kept: "language_models.kept.removed",
+}
+
+
+@pytest.mark.parametrize(("attempt", "key"), WRITTEN_BY_READERS.items())
+def test_a_mistake_in_a_reader_s_own_words_gets_its_hint(attempt, key, capsys):
+    assert said(capsys, TURNS[key.rpartition(".")[0]], attempt) == f"✗ {hints('en')[key]}\n"
+
+
 @pytest.mark.parametrize("name", TURNS)
 def test_a_turn_knows_four_mistakes_that_no_solution_makes(name):
     one = TURNS[name]

@@ -282,9 +282,13 @@ def test_a_checkpoint_of_other_settings_or_in_no_folder_is_refused(tmp_path):
     path = tmp_path / "run.pt"
     train(small_model(), epochs=1, checkpoint=path)
     before = path.read_bytes()
-    for other in ({"epochs": 2}, {"epochs": 1, "learning_rate": 0.1}, {"epochs": 1, "seed": 1}):
+    others = [{"epochs": 2}, {"learning_rate": 0.1}, {"seed": 1}, {"batch_size": 4}, {"clip": 0.5}]
+    for other in others:
         with pytest.raises(ValueError, match="checkpoint must be of the same settings"):
-            train(small_model(), checkpoint=path, **other)
+            train(small_model(), checkpoint=path, **{"epochs": 1, **other})
+    with pytest.raises(ValueError, match="checkpoint must be of the same settings"):
+        options = {"epochs": 1, "batch_size": 8, "progress": False}
+        fit(small_model(), PAIRS[1:], SOURCE, TARGET, checkpoint=path, **options)
     with pytest.raises(ValueError, match="folder that exists"):
         train(small_model(), checkpoint=tmp_path / "none" / "run.pt")
     assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["run.pt"]
