@@ -112,6 +112,7 @@ FAULTS = [
     Fault("checks", "the other cell passes", "if isinstance(enc_outputs[1], Tensor) == isinstance(rnn, nn.LSTM):", "if False:"),
     Fault("checks", "the last position is refused", "if offset + steps > max_len:", "if offset + steps >= max_len:"),
     # ---- attention ----
+    Fault("attention", "two sizes named for each other", "key_size=key_size, value_size=value_size)", "key_size=value_size, value_size=key_size)"),
     Fault("attention", "no 1/√d", "queries / math.sqrt(queries.shape[-1]) @", "queries @"),
     Fault("attention", "1/√num_hiddens", "math.sqrt(queries.shape[-1])", "math.sqrt(queries.shape[-1] * queries.shape[1])"),
     Fault("attention", "1/d", "math.sqrt(queries.shape[-1])", "queries.shape[-1]"),

@@ -311,6 +311,12 @@ def test_a_size_that_is_not_given_is_num_hiddens(given):
         assert features(AdditiveAttention(HIDDENS, **{given: 5})) == expected
 
 
+@pytest.mark.parametrize("name", ["query_size", "key_size", "value_size"])
+def test_a_size_of_nothing_is_named(name):
+    with pytest.raises(ValueError, match=f"^{name} must be at least 1"):
+        MultiHeadAttention(HIDDENS, HEADS, **{name: 0})
+
+
 # ---- padding ----
 
 

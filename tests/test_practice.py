@@ -189,7 +189,7 @@ def test_the_largest_difference_is_shown_where_no_mistake_is_known(capsys):
 
 def test_an_error_is_one_line_with_the_line_of_code_that_it_came_from(capsys):
     printed = said(capsys, double, stops)
-    assert printed.startswith("✗ Your function stopped: RuntimeError: mat1 and mat2")
+    assert printed.startswith("✗ Your function stopped: RuntimeError: ") and "mat1 and mat2" in printed
     assert printed.endswith("   ← return X @ X\n")
     assert printed.count("\n") == 1
     assert "← " not in said(capsys, double, lambda X: X)
