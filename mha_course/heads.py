@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
+from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
@@ -141,14 +142,11 @@ def watched_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
         The detached weights of its last call, for each attention module that was called, by its name.
     """
     weights: dict[str, Tensor] = {}
-    watched = attentions(model)
-    for name, module in watched.items():
-        vars(module)["attend"] = partial(_watch, module.attend, weights, name)
-    try:
+    with ExitStack() as patches:
+        for name, module in attentions(model).items():
+            watch = partial(_watch, module.attend, weights, name)
+            patches.enter_context(patch.object(module, "attend", watch))
         yield weights
-    finally:
-        for module in watched.values():
-            del vars(module)["attend"]
 
 
 def _watch(

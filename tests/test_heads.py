@@ -208,6 +208,17 @@ def test_watching_ends_with_its_context_also_after_an_error():
     assert weights == {}
 
 
+def test_watching_may_be_nested():
+    module, given = attention(), inputs()
+    with watched_heads(module) as outer:
+        with watched_heads(module) as inner:
+            module(*given)
+        assert torch.equal(outer.pop(""), inner.pop(""))
+        module(*given)
+    assert list(outer) == [""] and inner == {}
+    assert "attend" not in vars(module)
+
+
 def test_watched_weights_carry_no_graph_and_are_returned_only_if_asked_for():
     module, given = attention(), [X.requires_grad_() for X in inputs()]
     with watched_heads(module) as weights:
