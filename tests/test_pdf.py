@@ -32,6 +32,20 @@ def test_solutions_stand_at_the_end_and_are_linked_both_ways(site):
         assert exercise.select(f'a[href="#{box["id"]}"]')
 
 
+def test_answers_to_questions_stand_at_the_end_and_the_choices_where_they_were(site):
+    book = BeautifulSoup(whole_book(site / "tr", Course().pages), "html.parser")
+    *chapters, last = book.select("article")
+    assert not any(chapter.select(".answer, .right, .wrong") for chapter in chapters)
+    answered = last.select("section:has(> .answer)")
+    assert len(answered) == 12
+    for box in answered:
+        quiz = book.find(id=box.h3.a["href"].removeprefix("#"))
+        assert quiz.find_parent("article") in chapters and quiz.select(f'a[href="#{box["id"]}"]')
+        choices = [answer.summary.get_text() for answer in box.select(".answer")]
+        assert choices == [choice.get_text() for choice in quiz.select("ul > li")]
+        assert all(answer.select(".right, .wrong") for answer in box.select(".answer"))
+
+
 class Stopping:
     """A page of which, at each try, so many headings reach the paper."""
 

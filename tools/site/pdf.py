@@ -1,6 +1,6 @@
 """One PDF an edition, printed by Chromium: links work, pages are numbered, glyphs are embedded.
 
-Solutions stand at the end, so that nobody reads them by accident.
+Solutions and the answers to questions stand at the end, so that nobody reads them by accident.
 """
 
 import copy
@@ -81,6 +81,25 @@ def take_solutions(article: Tag, word: str) -> str:
     return "".join(taken)
 
 
+def take_answers(article: Tag, word: str) -> str:
+    """The answered questions of a chapter after `move`; where they stood, the choices stay."""
+    taken = []
+    for quiz in article.select("section:has(> .answer)"):
+        answered, here, there = copy.copy(quiz), quiz["id"], f"{quiz['id']}--answered"
+        for node in answered.find_all(id=True):
+            del node["id"]
+        title = answered.find(["h2", "h3"]).extract().decode_contents()
+        taken.append(
+            f'<section id="{there}"><h3><a href="#{here}">{title}</a></h3>'
+            f"{answered.decode_contents()}</section>"
+        )
+        for answer in quiz.select(".answer"):
+            choice = f"<ul><li>{answer.summary.decode_contents()}</li></ul>"
+            answer.replace_with(BeautifulSoup(choice, "html.parser"))
+        quiz.append(BeautifulSoup(f'<p><a href="#{there}">{escape(word)}</a></p>', "html.parser"))
+    return "".join(taken)
+
+
 def whole_book(edition: Path, stems: list[str]) -> str:
     """One HTML document of all chapters, with a table of contents, and the solutions behind them."""
     bodies, contents, solutions, head = [], [], [], None
@@ -95,7 +114,7 @@ def whole_book(edition: Path, stems: list[str]) -> str:
             " ", strip=True
         )  # with its number
         contents.append(f'<li{language}><a href="#{stem}">{escape(listed)}</a></li>')
-        if taken := take_solutions(article, words["solution"]):
+        if taken := take_answers(article, words["solution"]) + take_solutions(article, words["solution"]):
             solutions.append(f"<section{language}><h2>{escape(title)}</h2>{taken}</section>")
         bodies.append(f'<article id="{stem}"{language}>{article.decode_contents()}</article>')
     if solutions:

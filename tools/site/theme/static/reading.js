@@ -57,15 +57,14 @@
       if (read.done?.[item.dataset.stem]) item.append(progress(read.done[item.dataset.stem]));
     }
     markDone();
-    const forget = list.querySelector(".forget");
-    forget.hidden = Object.keys(read).length === 0;
+    for (const button of all(".forget")) button.hidden = Object.keys(read).length === 0;
     const last = numbered.find(item => item.dataset.stem === read.last)?.querySelector("a");
     if (!start) return;
     const passage = typeof read[read.last] === "string" ? `#${read[read.last]}` : "";
     start.href = last ? last.getAttribute("href") + passage : first.href;
     start.textContent = last ? `${list.dataset.continue}: ${last.querySelector(".title").textContent}` : first.text;
   };
-  list.querySelector(".forget").addEventListener("click", () => { read = {}; keep(); show(); });
+  for (const button of all(".forget")) button.addEventListener("click", () => { read = {}; keep(); show(); });
 
   for (const right of isChapter ? all("details.answer:has(> .right)") : []) {
     let question = right;
