@@ -29,7 +29,8 @@ courseLive.components.cache = ({ box, words, edition }) => {
   const table = element("div", { class: "live-scroll", role: "status" });
   const key = kind => element("span", { class: "live-legend" }, element("span", { class: `live-spot live-${kind}` }), words[kind]);
   box.append(
-    element("div", { class: "live-stepper" }, back, place, forward, key("now"), key("kept"), key("masked")),
+    element("div", { class: "live-stepper" }, back, place, forward),
+    element("div", { class: "live-stepper" }, key("now"), key("kept"), key("masked")),
     element("div", { class: "live-pair" }, panels), table);
 
   // Three lines of what is projected, and a square of which query meets which key.

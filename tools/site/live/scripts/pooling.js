@@ -19,7 +19,7 @@ courseLive.components.pooling = ({ box, words }) => {
   let beta = 1;
 
   const svg = (tag, attributes, ...children) => element(`svg:${tag}`, attributes, ...children);
-  const pair = vector => `(${vector.map(value => value.toFixed(2)).join(", ")})`.replaceAll("-", "−");
+  const pair = vector => `(${[...vector].map(value => value.toFixed(2)).join(", ")})`.replaceAll("-", "−");
   const text = (x, y, label, name) => svg("text", { x, y, class: name, "text-anchor": "middle" }, label);
   const line = ([x, y], name) => svg("line", { x1: 0, y1: 0, x2: x, y2: -y, class: name, "marker-end": `url(#live-arrow-${name})` });
   const marker = name => svg("marker", { id: `live-arrow-${name}`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
@@ -54,7 +54,7 @@ courseLive.components.pooling = ({ box, words }) => {
 
   // --- controls and numbers -------------------------------------------------------------------------------
 
-  const slider = element("input", { type: "range", min: "0", max: "6", step: "0.05", value: String(beta), oninput: () => { beta = Number(slider.value); update(); } });
+  const slider = element("input", { type: "range", min: "0", max: "10", step: "0.05", value: String(beta), oninput: () => { beta = Number(slider.value); update(); } });
   const told = element("output", {});
   const ask = Object.entries(QUERIES).map(([token, vector]) =>
     element("button", { type: "button", class: "button", lang: "fr", onclick: () => { query = [...vector]; update(); } }, token));

@@ -62,10 +62,12 @@ courseLive.components.split = ({ box, words }) => {
     });
   }
 
+  // Rows stand below each other, and an empty line parts the blocks.
   function asText({ shape: sizes, order }) {
     let parts = order.map(cell => `${CELLS[cell].token}${CELLS[cell].feature}`);
-    for (const size of [...sizes].reverse()) {
-      parts = parts.flatMap((_, i) => (i % size ? [] : [`[${parts.slice(i, i + size).join(" ")}]`]));
+    for (const [level, size] of [...sizes].reverse().entries()) {
+      const gap = level ? "\n".repeat(level) + " ".repeat(sizes.length - level) : " ";
+      parts = parts.flatMap((_, i) => (i % size ? [] : [`[${parts.slice(i, i + size).join(gap)}]`]));
     }
     return parts[0];
   }

@@ -52,7 +52,10 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const written = element("p", { class: "live-written", lang: languageTag(language), "aria-hidden": "true" }); // grows by a token a step
   const told = element("p", { class: "hidden", role: "status" }); // the same, said once
   const compared = element("p", { class: "live-small" });
-  const heat = element("div", { class: "live-scroll" });
+  const heat = element("div", { class: "live-scroll", onclick: event => { // a row, or the button in it
+    const line = event.target.closest("tbody tr");
+    if (line) show(line.sectionRowIndex);
+  } });
   const detail = element("div", { class: "live-detail" });
   const back = element("button", { type: "button", class: "button", onclick: () => show(current - 1) }, words.back);
   const forward = element("button", { type: "button", class: "button", onclick: () => show(current + 1) }, words.forward);
@@ -65,13 +68,13 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     element("button", { type: "button", class: "button", onclick: another }, words.another));
   box.append(form, unknown, written, told,
     element("div", { class: "live-columns" },
-      element("div", {}, heat, compared),
+      element("div", {}, heat, element("p", { class: "live-small" }, words.press), compared),
       element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail)));
 
   // --- drawing ----------------------------------------------------------------------------------------
 
   function drawHeat(gold) {
-    const label = (token, t) => element("button", { type: "button", onclick: () => show(t) }, token);
+    const label = token => element("button", { type: "button" }, token);
     heat.replaceChildren(table({
       rows: { tokens: result.steps.map(step => step.token), language },
       columns: { tokens: result.source, language: "en" },

@@ -46,6 +46,7 @@ courseLive.components.width = ({ box, words }) => {
   const table = element("div", { class: "live-scroll" });
   const again = count => { draws.push(...Array.from({ length: count }, draw)); draws = draws.slice(-MOST); update(); };
   box.append(
+    element("p", { class: "live-small" }, words.hint),
     element("label", { class: "live-beta" }, element("span", {}, words.width, " ", told), slider,
       element("span", { class: "live-ends" }, element("span", {}, "1"), element("span", {}, String(2 ** WIDEST)))),
     element("div", { class: "live-stepper" },
@@ -65,7 +66,7 @@ courseLive.components.width = ({ box, words }) => {
 
   function update() {
     const d = 2 ** power;
-    const limit = Math.max(4, 3 * Math.sqrt(d)); // of the axis of the scores, the same for both
+    const limit = Math.ceil(Math.max(4, 3 * Math.sqrt(d))); // of the axis of the scores, the same for both
     told.textContent = `d = ${d}`;
     slider.setAttribute("aria-valuetext", String(d));
     const results = VARIANTS.map(([, beta]) => draws.map(one => attend(one, d, beta(d))));
@@ -75,7 +76,7 @@ courseLive.components.width = ({ box, words }) => {
       const line = text => element("p", { class: "live-small" }, text);
       columns[i].replaceChildren(
         element("p", { class: "live-line" }, element("b", {}, words[name])),
-        line(words.score), bars(scores, limit, -limit, "live-of-scores"),
+        element("p", { class: "live-small live-ends" }, element("span", {}, words.score), element("span", {}, `−${limit} … ${limit}`)), bars(scores, limit, -limit, "live-of-scores"),
         line(fill(words.largest, { weight: number(Math.max(...weights)) })), bars(weights, 1, 0, "live-of-weights"),
         line(fill(words.gradient, { length: small(gradient) })), gradientAxis(results[i].map(one => one.gradient)),
         element("p", { class: "live-ends", "aria-hidden": "true" }, element("span", {}, "10⁻⁶"), element("span", {}, "10²")),
