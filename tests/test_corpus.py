@@ -454,7 +454,7 @@ def test_without_a_seed_batches_keep_the_order() -> None:
     assert found == [(*ONE_VOCABULARY[pair.source], 2) for pair in pairs]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(1, 300), st.integers(0, 5))
 def test_with_a_seed_every_pair_comes_once(batch_size: int, seed: int) -> None:
     pairs = load_corpus("fr", "dev")
