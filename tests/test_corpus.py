@@ -330,7 +330,7 @@ def test_vietnamese_counts_with_the_nouns_classifier() -> None:
             if number in numbers:
                 assert classifiers[noun] == classifier, pair.target
                 checked += 1
-    assert checked > 900
+    assert checked > 800
 
 
 def test_vietnamese_denies_without_very_and_colours_with_phải() -> None:
