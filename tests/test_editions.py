@@ -439,6 +439,20 @@ def test_a_trivial_edit_leaves_stale_what_was_stale(course: Course) -> None:
     assert page_state("zh", "masks", course).stale == ("why",)
 
 
+def test_a_typo_that_was_made_and_taken_back_leaves_nothing_to_stamp(
+    course: Course, capsys: pytest.CaptureFixture
+) -> None:
+    git(course, "init", "--quiet", "--initial-branch", "main")
+    commit(course, "First")
+    for old, new in (("Without", "Wihtout"), ("Wihtout", "Without")):
+        rewrite(course, "en", replace("why", old, new))
+        commit(course, new)
+    before = snapshot(course)
+    assert main(["--root", str(course.root), "stamp", "--trivial", "masks", "why"]) == 0
+    assert "masks#why: nothing to stamp: no translation was read against" in capsys.readouterr().out
+    assert snapshot(course) == before
+
+
 def test_stamping_a_stale_cell_shows_what_changed_in_english(
     course: Course, capsys: pytest.CaptureFixture
 ) -> None:
