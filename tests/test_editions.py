@@ -306,6 +306,15 @@ def test_a_broken_notebook_is_named_and_nothing_overwritten(course: Course, lang
     assert snapshot(course) == before
 
 
+@pytest.mark.parametrize("name", ["_config.yml", "_toc.yml", "book/tr/language.yml", "book/tr/words.yml"])
+def test_a_broken_settings_file_is_named(course: Course, name: str, capsys: pytest.CaptureFixture) -> None:
+    (course.root / name).write_text("package: json\nclose: Ka: pat\n", encoding="utf-8")
+    assert main(["--root", str(course.root), "check"]) == 1
+    said = "".join(capsys.readouterr())
+    assert said.startswith(f"error: {name}: mapping values are not allowed here")
+    assert "line 2, column 10" in said
+
+
 BROKEN_LOCKS = {
     "a short line": ("why ", "why"),
     "a digest by hand": ("why ", "why 12345 "),
