@@ -1,13 +1,17 @@
-"""What all tests share: one thread, and the site, built once for those that look at it."""
+"""What all tests share: one thread, patience, and the site, built once for those that look at it."""
 
 import os
 import time
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Sums add up in the same order everywhere, and workers do not crowd each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A busy machine is slow; that is no fault of what Hypothesis tries.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 PATIENCE = 300  # seconds that one test process waits for another to build
 
 

@@ -330,7 +330,7 @@ def test_vietnamese_counts_with_the_nouns_classifier() -> None:
             if number in numbers:
                 assert classifiers[noun] == classifier, pair.target
                 checked += 1
-    assert checked > 900
+    assert checked > 800
 
 
 def test_vietnamese_denies_without_very_and_colours_with_phải() -> None:
@@ -454,7 +454,7 @@ def test_without_a_seed_batches_keep_the_order() -> None:
     assert found == [(*ONE_VOCABULARY[pair.source], 2) for pair in pairs]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(1, 300), st.integers(0, 5))
 def test_with_a_seed_every_pair_comes_once(batch_size: int, seed: int) -> None:
     pairs = load_corpus("fr", "dev")

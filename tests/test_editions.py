@@ -306,6 +306,15 @@ def test_a_broken_notebook_is_named_and_nothing_overwritten(course: Course, lang
     assert snapshot(course) == before
 
 
+@pytest.mark.parametrize("name", ["_config.yml", "_toc.yml", "book/tr/language.yml", "book/tr/words.yml"])
+def test_a_broken_settings_file_is_named(course: Course, name: str, capsys: pytest.CaptureFixture) -> None:
+    (course.root / name).write_text("package: json\nclose: Ka: pat\n", encoding="utf-8")
+    assert main(["--root", str(course.root), "check"]) == 1
+    said = "".join(capsys.readouterr())
+    assert said.startswith(f"error: {name}: mapping values are not allowed here")
+    assert "line 2, column 10" in said
+
+
 BROKEN_LOCKS = {
     "a short line": ("why ", "why"),
     "a digest by hand": ("why ", "why 12345 "),
@@ -437,6 +446,20 @@ def test_a_trivial_edit_leaves_stale_what_was_stale(course: Course) -> None:
     assert main(["--root", str(course.root), "stamp", "--trivial", "masks", "why"]) == 0
     assert page_state("tr", "masks", course).stale == ()
     assert page_state("zh", "masks", course).stale == ("why",)
+
+
+def test_a_typo_that_was_made_and_taken_back_leaves_nothing_to_stamp(
+    course: Course, capsys: pytest.CaptureFixture
+) -> None:
+    git(course, "init", "--quiet", "--initial-branch", "main")
+    commit(course, "First")
+    for old, new in (("Without", "Wihtout"), ("Wihtout", "Without")):
+        rewrite(course, "en", replace("why", old, new))
+        commit(course, new)
+    before = snapshot(course)
+    assert main(["--root", str(course.root), "stamp", "--trivial", "masks", "why"]) == 0
+    assert "masks#why: nothing to stamp: no translation was read against" in capsys.readouterr().out
+    assert snapshot(course) == before
 
 
 def test_stamping_a_stale_cell_shows_what_changed_in_english(

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.references import d2l
@@ -35,13 +35,11 @@ def test_bleu_of_d2l_on_sentences_that_both_accept():
                 assert bleu(prediction, reference, k) == pytest.approx(d2l.bleu(prediction, reference, k))
 
 
-@settings(deadline=None)
 @given(WORDS, st.integers(1, 6))
 def test_a_prediction_equal_to_its_reference_scores_one_however_short(words, k):
     assert bleu(words, words, k) == pytest.approx(1)
 
 
-@settings(deadline=None)
 @given(WORDS, WORDS, st.integers(1, 6))
 def test_bleu_lies_from_zero_to_one(prediction, reference, k):
     assert 0 <= bleu(prediction, reference, k) <= 1 + 1e-12

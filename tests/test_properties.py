@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tolerance import assert_close
 
@@ -15,13 +15,7 @@ from mha_course.convert import to_d2l
 from mha_course.masking import causal_mask, length_mask, masked_softmax
 
 KINDS = ("dot", "additive", "multi-head")
-many = settings(
-    max_examples=30,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-    database=None,
-)
+many = settings(max_examples=30, derandomize=True, database=None)
 
 
 class Case:

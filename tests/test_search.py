@@ -55,4 +55,5 @@ def test_nearly_every_query_is_answered_among_the_first(site: Path, code: str) -
         if not is_hit(answer, want)
     }
     assert len(queries) >= 60
-    assert len(missed) <= (1 - ENOUGH) * len(queries), missed
+    listed = "\n".join(f"{query}: {answer}" for query, answer in missed.items())
+    assert len(missed) <= (1 - ENOUGH) * len(queries), f"{len(missed)} of {len(queries)}:\n{listed}"

@@ -17,7 +17,7 @@ from bs4 import BeautifulSoup
 from docutils import nodes
 from PIL import Image
 
-from tools.course import ROOT, Course, cells, parsed_yaml
+from tools.course import ROOT, Course, cells
 from tools.editions.lock import PageState, page_state
 from tools.site.build import build
 from tools.site.extension import notices
@@ -363,8 +363,8 @@ def test_the_interface_speaks_the_readers_language(site, code):
 
 @pytest.mark.parametrize("code", TRANSLATED)
 def test_a_language_has_every_word_of_the_interface(code):
-    english = parsed_yaml(COURSE.text("book/en/words.yml"))
-    own = parsed_yaml(COURSE.text(f"book/{code}/words.yml"))
+    english = COURSE.parsed("book/en/words.yml")
+    own = COURSE.parsed(f"book/{code}/words.yml")
     assert list(english) == list(own)
     assert not {key for key in english if hasattr(english, key)}  # the templates would find the dict's method
     punctuation = {"references_comma", "colon"}

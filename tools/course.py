@@ -45,9 +45,12 @@ class Language:
 
 
 @cache
-def parsed_yaml(text: str) -> dict[str, Any]:
+def parsed_yaml(path: str, text: str) -> dict[str, Any]:
     """The content of a settings file, parsed once; not to be changed."""
-    return yaml.safe_load(text) or {}
+    try:
+        return yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise CourseError(f"{path}: {error}") from None
 
 
 @cache
@@ -114,15 +117,19 @@ class Course:
 
     # --- settings ---------------------------------------------------------------------------------
 
+    def parsed(self, path: str) -> dict[str, Any]:
+        """What a settings file says; nothing where the course has none."""
+        return parsed_yaml(path, self.text(path))
+
     @cached_property
     def languages(self) -> dict[str, Language]:
         """By code, the source first, the others in alphabetical order."""
         found = []
         for path in sorted((self.root / "book").glob("*/language.yml")):
             try:
-                row = parsed_yaml(path.read_text(encoding="utf-8"))
+                row = self.parsed(f"book/{path.parent.name}/language.yml")
                 found.append(Language(code=path.parent.name, **row))
-            except (TypeError, yaml.YAMLError) as error:
+            except TypeError as error:
                 raise CourseError(f"book/{path.parent.name}/language.yml: {error}") from None
         if sum(language.source for language in found) != 1:
             raise CourseError("book: exactly one book/CODE/language.yml has to say `source: true`")
@@ -138,7 +145,7 @@ class Course:
 
     def words(self, language: str) -> dict[str, str]:
         """What the site says besides the chapters; English where the language has no word yet."""
-        both = (parsed_yaml(self.text(f"book/{code}/words.yml")) for code in (self.source, language))
+        both = (self.parsed(f"book/{code}/words.yml") for code in (self.source, language))
         return {key: word for words in both for key, word in words.items()}
 
     @property
@@ -150,7 +157,7 @@ class Course:
     @property
     def settings(self) -> dict[str, Any]:
         """What ``_config.yml`` says."""
-        return parsed_yaml(self.text("_config.yml"))
+        return self.parsed("_config.yml")
 
     @property
     def repository(self) -> dict[str, str]:
@@ -165,7 +172,7 @@ class Course:
     @property
     def pages(self) -> list[str]:
         """Every page in the order of the table of contents, the first one first."""
-        contents = parsed_yaml(self.text("_toc.yml"))
+        contents = self.parsed("_toc.yml")
         files = [contents.get("root", ""), *(part["file"] for part in contents.get("chapters", []))]
         return [Path(file).name for file in files if file]
 

@@ -148,7 +148,10 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("stem", nargs="?", metavar="STEM")
     sub.add_argument("--release", action="store_true", help="a stale cell is an error")
     sub = command("stamp", run_stamp, "State that cells were read against today's English.")
-    sub.add_argument("what", nargs="+", metavar="LANGUAGE STEM CELL", help="with --trivial: STEM CELL …")
+    sub.usage = "%(prog)s LANGUAGE STEM CELL … | LANGUAGE STEM --all | --trivial STEM CELL …"
+    sub.add_argument(
+        "what", nargs="+", metavar="WORD", help="language, page and cells; with --trivial: page and cells"
+    )
     sub.add_argument("--all", action="store_true", help="every cell that is translated")
     sub.add_argument(
         "--trivial",

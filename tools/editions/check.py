@@ -246,7 +246,11 @@ def check_cell(
 
 def check_words(course: Course, language: str) -> Iterator[Finding]:
     """What the site says has the same places for numbers as in English."""
-    english, ours = course.words(course.source), course.words(language)
+    try:
+        english, ours = course.words(course.source), course.words(language)
+    except CourseError as broken:
+        yield error(*str(broken).split(": ", 1))
+        return
     for key, word in english.items():
         if lost := set(re.findall(r"\{\w+\}", str(word))) ^ set(re.findall(r"\{\w+\}", str(ours[key]))):
             what = f"{key}: {min(lost)} stands in it and in English, or in neither"

@@ -98,7 +98,8 @@ def stamp_trivial(course: Course, stem: str, keys: list[str]) -> list[str]:
             if text and cell_state(entry, then, text.source) == "fresh":
                 lock[stem, key] = Entry(digest(now), entry.text)
                 fresh.append(language)
-        stays = f"stays fresh in {', '.join(fresh)}" if fresh else "was fresh in no language"
+        nothing = "nothing to stamp: no translation was read against the text before this edit"
+        stays = f"stays fresh in {', '.join(fresh)}" if fresh else nothing
         said.append(f"{where}: {stays}\n{changed_lines(mark_changes(then, now))}")
     for language, lock in locks.items():
         write_lock(course, language, lock)

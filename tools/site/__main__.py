@@ -7,7 +7,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from tools.course import Course
+from tools.course import Course, CourseError
 
 from .build import OUT, build
 
@@ -17,6 +17,8 @@ def run_build(course: Course, options: argparse.Namespace) -> int:
     if options.page and options.page not in course.pages:
         print(f"There is no page {options.page!r}; the pages are {', '.join(course.pages)}.", file=sys.stderr)
         return 1
+    for code in options.codes:
+        course.words(code)  # a fault of the file is said here, not from within Sphinx
     started, out = time.monotonic(), options.out.resolve()
     if not build(options.codes, out, page=options.page):
         return 1
@@ -80,4 +82,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except CourseError as fault:
+        sys.exit(f"error: {fault}")

@@ -55,7 +55,8 @@ def build_edition(
     """
     from jupyter_book.sphinx import build_sphinx
 
-    work = out.parent / "work" / language
+    # Pages that were read have their pictures beside them already: so what was read is kept for each place.
+    work = out.parent / "work" / out.name / language
     source = stage(course, language, work)
     alone = page is not None and (out / language / f"{page}.html").exists()
     status = build_sphinx(

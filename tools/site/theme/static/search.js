@@ -4,6 +4,7 @@
   const MOST = 30;
   const SNIPPET = 60;
   const ENOUGH = 0.5; // of what was asked, weighed by rarity; passages with less are no answer
+  const ENOUGH_OF_MANY = 0.4; // of more than three things, such as an error message or a formula
   const GUESS = 0.45; // what a word in place of an unknown one counts for that
   const USUAL = 2.5; // the rarity of a usual word; a single unknown word is no rarer than that
   const ONLY_HEADING = 0.7; // what a heading counts that has no text of its own
@@ -13,7 +14,7 @@
 
   const FUNCTION_WORDS = new Set(({
     en: "",
-    tr: "ne nedir nasil neden niye nicin bir bu ve ile icin mi mu de da ki gibi hangi nerede kac olarak olan var arasinda arasindaki fark farki calisir yarar demek ye ya",
+    tr: "ne nedir nasil neden niye nicin bir bu ve ile icin mi mu de da ki gibi hangi nerede kac olarak olan var arasinda arasindaki fark farki calisir yarar oluyor olur oldu demek ye ya",
     vi: "la gi cac cua mot the nao tai sao vi nhu va hay co khong de lam duoc cho thi bao nhieu khi trong voi giua khac nghia hoat dong",
   }[language] ?? "").split(" ").concat(
     "a an and are as at be by can do does for from has have how i in is it its me my not of on or should that the their they this to was what when where which why will with you your between difference vs versus mean means work works".split(" ")));
@@ -33,17 +34,17 @@
     en: /(?:ations?|ions?|ings?|ers?|ed|ly|ies|es|s|e|y)$/,
     tr: /(?:l[ae]r|n?[iu]n|[dt][ae]n?|[ns]?[iu]|y?[ae]|l[iu]k?|c[ae]|yl[ae]|(?:[dt][ae]|n)ki|m[ae]k?)$/,
   };
-  const TURKISH_VERB = /(?:[iu][ln])?(?:[iu]yor(?:[uiz]+m?|sun|l[ae]r)?|[iu]r(?:l[ae]r|[iu]z)?|m[ae]s[iu]n|m[ae]z|m[iu]s|(?:y?[ae]c[ae][kg])[iu]?)$/;
+  const TURKISH_VERB = /^(.{3,}?)(?:[iu][ln])?(?:[iu]yor(?:[uiz]+m?|sun|l[ae]r)?|[iu]r(?:l[ae]r|[iu]z)?|m[ae]s[iu]n|m[ae]z|m[iu]s|(?:y?[ae]c[ae][kg])[iu]?)$/;
   const stemOf = word => {
     if (!/^[a-z]{4,}$/.test(word)) return word;
     if (language !== "tr") return ENDINGS[language] ? cut(word, ENDINGS[language]) : word;
-    let stem = cut(word, TURKISH_VERB, 3);
+    let stem = word.replace(TURKISH_VERB, "$1");
     for (let before = ""; before !== stem;) { before = stem; stem = cut(stem, ENDINGS.tr); }
     return stem.replace(/g$/, "k").replace(/b$/, "p").replace(/d$/, "t");
   };
-  const cut = (word, ending, shortest = language === "tr" ? 4 : 3) => {
+  const cut = (word, ending) => {
     const stem = word.replace(ending, "");
-    return stem.length >= shortest ? stem : word;
+    return stem.length >= (language === "tr" ? 4 : 3) ? stem : word;
   };
 
   // Tokens with their places: words, names in code whole and in parts, pairs of Chinese characters.
@@ -151,12 +152,15 @@
   // what is left of them are names of one character (鍵), or nothing where one is a particle or belongs to a name.
   const short = new Set(groups.flat().filter(name => name.length === 1 && /^\p{Script=Han}$/u.test(name[0].word)).map(name => name[0].word));
   const isUnknownPair = token => /^\p{Script=Han}{2}$/u.test(token.word) && !byStem.has(token.stem);
-  const wordsOf = query => tokens(query.normalize("NFC").replace(CHINESE_FUNCTION_WORDS, " ")).filter(token => !token.part).flatMap(token => {
+  const wordsOf = query => tokens(Array.from(query.normalize("NFC"), character => traditional.get(character) ?? character).join("").replace(CHINESE_FUNCTION_WORDS, " ")).filter(token => !token.part).flatMap(token => {
     if (!isUnknownPair(token)) return [token];
     const own = [...token.word].filter(character => short.has(character));
     return own.length || CHINESE_PARTICLES.test(token.word) ? own.map(word => ({ ...token, word, stem: word })) : [token];
   }).filter((token, place, all) => token.word !== all[place - 1]?.word);
   const isFunctionWord = token => FUNCTION_WORDS.has(token.word) && !/\p{Lu}/u.test(token.raw.slice(1));
+
+  // A pair with a particle (和解 in 編碼器和解碼器) is no rarer than a usual word.
+  const weightOf = ({ word, stem }) => Math.min(rarity(stem), CHINESE_PARTICLES.test(word) ? USUAL : Infinity);
 
   const concepts = query => {
     const words = wordsOf(query);
@@ -171,7 +175,7 @@
       if (!best && joined && byWord.has(joined)) best = { length: 2, ways: [words.slice(at, at + 2), [asToken(joined)]] };
       const guessed = !best && !byStem.has(words[at].stem);
       if (!best) best = { length: 1, ways: guessed ? [[words[at]], ...substitutes(words[at])] : [[words[at]]] };
-      found.push({ ways: best.ways, guessed, weight: Math.max(...best.ways[0].map(token => rarity(token.stem))) });
+      found.push({ ways: best.ways, guessed, weight: Math.max(...best.ways[0].map(weightOf)) });
       asked.push(...words.slice(at, at + best.length));
       at += best.length;
       const end = asked.at(-1).at + asked.at(-1).length;
@@ -223,7 +227,7 @@
       if (passage.text === passage.heading) points *= ONLY_HEADING;
       return { passage, points: points * (met / all) ** 2, met: met / all };
     });
-    const found = rated.filter(result => result.met >= ENOUGH && result.points > 0);
+    const found = rated.filter(result => result.met >= (asked.length > 3 ? ENOUGH_OF_MANY : ENOUGH) && result.points > 0);
     const stems = new Set(asked.flatMap(concept => concept.ways.flat().map(token => token.stem)));
     return { stems, found: found.sort((a, b) => b.points - a.points).slice(0, MOST) };
   };
