@@ -28,7 +28,7 @@ TESTS = {
     "seq2seq": ("test_seq2seq", "test_training", "test_decoding", "test_checks"),
     "training": ("test_training", "test_checks"),
     "translation": ("test_decoding", "test_checks"),
-    "metrics": ("test_metrics", "test_ruler"),
+    "metrics": ("test_metrics", "test_ruler", "test_checks"),
     "corpus": ("test_corpus", "test_training"),
     "transformer": ("test_transformer",),
     "heads": ("test_heads", "test_checks"),
@@ -37,6 +37,8 @@ TESTS = {
     "plot": ("test_plot", "test_checks"),
     "practice/attention_pooling": ("test_practice",),
     "practice/language_models": ("test_practice",),
+    "practice/turn": ("test_practice",),
+    "results": ("test_layouts", "test_checks"),
 }
 
 
@@ -236,6 +238,8 @@ FAULTS = [
     Fault("metrics", "exact match counts from the start only", "tokens_of(p) == tokens_of(r)", "tokens_of(r)[: len(tokens_of(p))] == tokens_of(p)"),
     Fault("metrics", "any gold position is the first", "peak in gold for", "peak == gold[0] for"),
     Fault("metrics", "the ruler is one step short", "max(1, steps - 1)", "max(1, steps)"),
+    Fault("metrics", "one NaN is let through", "if matrix.isnan().any():", "if matrix.isnan().all():"),
+    Fault("metrics", "one position too many", "if not 0 <= position < positions:", "if not 0 <= position <= positions:"),
     # ---- corpus ----
     Fault("corpus", "no <eos>", "[*vocabulary[list(tokens)], vocabulary.eos]", "[*vocabulary[list(tokens)]]"),
     Fault("corpus", "padded with <unk>", "[vocabulary.pad] *", "[vocabulary.unk] *"),
@@ -261,6 +265,7 @@ FAULTS = [
     Fault("corpus", "blank lines read", "for number, line in lines if line.strip())", "for number, line in lines)"),
     Fault("corpus", "every caller gets the same list", "def load_corpus(", "@lru_cache\ndef load_corpus("),
     Fault("corpus", "max_pairs counts blank lines", "in lines if line.strip())", "in islice(lines, max_pairs) if line.strip())"),
+    Fault("corpus", "letters of full width are changed", 'unicodedata.normalize("NFC", sentence)', 'unicodedata.normalize("NFKC", sentence)'),
     # ---- transformer ----
     Fault("transformer", "cached steps forgotten by the mask", "[cache[0].shape[2] :]", "[: X.shape[1]]"),
     Fault("transformer", "later steps seen", "[cache[0].shape[2] :]", "[-1:]"),
@@ -451,6 +456,11 @@ FAULTS = [
     # ---- practice ----
     Fault("practice/attention_pooling", "two hints exchanged", "    no_beta=lambda q, k, v, beta: (q @ k.T).softmax(-1) @ v,\n    late_beta=lambda", "    late_beta=lambda q, k, v, beta: (q @ k.T).softmax(-1) @ v,\n    no_beta=lambda"),
     Fault("practice/language_models", "two hints exchanged", "    lowest=lambda probabilities, p: placed(probabilities, by_rank(probabilities, p, False), False),\n    removed=lambda", "    removed=lambda probabilities, p: placed(probabilities, by_rank(probabilities, p, False), False),\n    lowest=lambda"),
+    Fault("practice/turn", "booleans equal numbers", "if one.shape != other.shape or (one.dtype == torch.bool) != (other.dtype == torch.bool):", "if one.shape != other.shape:"),
+    Fault("practice/turn", "a mistake is seen in the first case alone", "if same(results, self._answers(answer)):", "if same(results[:1], self._answers(answer)[:1]):"),
+    Fault("practice/turn", "the first line of the attempt is blamed", "← {lines[-1]}", "← {lines[0]}"),
+    # ---- results ----
+    Fault("results", "every number is a float", "for kind in (int, float):", "for kind in (float, int):"),
 ]
 # fmt: on
 

@@ -541,6 +541,16 @@ def test_capitals_become_the_small_letters_of_their_language(tmp_path: Path) -> 
     assert french.target == ("ça", "était")
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_sentences_of_the_corpus_in_a_file_are_read_as_the_corpus_has_them(
+    target: str, tmp_path: Path
+) -> None:
+    sentences = [(pair.source, pair.target) for pair in EVERYTHING[target]]
+    lines = (f"{' '.join(source)}\t{' '.join(translation)}" for source, translation in sentences)
+    pairs = read_pairs(written(tmp_path, "\n".join(lines)), target=target)
+    assert [(pair.source, pair.target) for pair in pairs] == sentences
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -187,12 +187,35 @@ def test_the_largest_difference_is_shown_where_no_mistake_is_known(capsys):
     assert "✗ The result is 3; it should be 4." in said(capsys, turn((2,))(lambda n: 2 * n), lambda n: n + 1)
 
 
+def test_a_mask_of_numbers_is_not_a_mask_of_booleans(capsys):
+    mask = turn((numbers(0, 2, 3),))(lambda X: X > 0)
+    printed = said(capsys, mask, lambda X: (X > 0).float())
+    assert printed == "✗ You return torch.float32; expected is torch.bool.\n"
+
+
+def test_a_mistake_is_named_only_where_it_explains_every_case(capsys, monkeypatch):
+    @turn((1,), (3,), squared=lambda n: n**2)
+    def twice(n):
+        return 2 * n
+
+    monkeypatch.setitem(hints("en"), "test_practice.twice.squared", "hint of the mistake")
+    assert said(capsys, twice, lambda n: n**2) == "✗ hint of the mistake\n"
+    assert said(capsys, twice, lambda n: n**3) == "✗ The result is 1; it should be 2.\n"
+
+
 def test_an_error_is_one_line_with_the_line_of_code_that_it_came_from(capsys):
     printed = said(capsys, double, stops)
     assert printed.startswith("✗ Your function stopped: RuntimeError: ") and "mat1 and mat2" in printed
     assert printed.endswith("   ← return X @ X\n")
     assert printed.count("\n") == 1
     assert "← " not in said(capsys, double, lambda X: X)
+
+
+def test_an_error_in_a_reader_s_helper_shows_the_line_of_the_helper(capsys):
+    def calls(X, factor):
+        return stops(X, factor)
+
+    assert said(capsys, double, calls).endswith("   ← return X @ X\n")
 
 
 def test_answers_of_several_parts_are_compared_one_by_one(capsys):
