@@ -315,6 +315,15 @@ def test_a_broken_settings_file_is_named(course: Course, name: str, capsys: pyte
     assert "line 2, column 10" in said
 
 
+def test_a_word_of_the_site_that_is_missing_is_found(course: Course) -> None:
+    for code in course.languages:
+        (course.root / f"book/{code}/words.yml").write_text('close: Close\nstale: "{n}"\n')
+    assert check(course) == []
+    (course.root / "book/tr/words.yml").write_text("close: Kapat\n", encoding="utf-8")
+    what = "stale: is missing, so the page says it in English"
+    assert [finding.line() for finding in check(course)] == [f"warning: book/tr/words.yml: {what}"]
+
+
 BROKEN_LOCKS = {
     "a short line": ("why ", "why"),
     "a digest by hand": ("why ", "why 12345 "),

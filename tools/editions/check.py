@@ -245,16 +245,20 @@ def check_cell(
 
 
 def check_words(course: Course, language: str) -> Iterator[Finding]:
-    """What the site says has the same places for numbers as in English."""
+    """What the site says has every word of English, with the same places for numbers."""
+    where = f"book/{language}/words.yml"
     try:
         english, ours = course.words(course.source), course.words(language)
+        own = course.parsed(where)
     except CourseError as broken:
         yield error(*str(broken).split(": ", 1))
         return
     for key, word in english.items():
+        if key not in own:
+            yield Finding("warning", where, f"{key}: is missing, so the page says it in English")
         if lost := set(re.findall(r"\{\w+\}", str(word))) ^ set(re.findall(r"\{\w+\}", str(ours[key]))):
             what = f"{key}: {min(lost)} stands in it and in English, or in neither"
-            yield error(f"book/{language}/words.yml", what)
+            yield error(where, what)
 
 
 def check_works(course: Course) -> Iterator[Finding]:
