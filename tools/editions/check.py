@@ -150,7 +150,9 @@ def broken_links(course: Course, here: str, text: str) -> Iterator[str]:
 def check_page(course: Course, language: str, stem: str) -> Iterator[Finding]:
     where = f"{language} {stem}"
     if stem not in course.stems():
-        yield error(where, "English has no such notebook: run sync")
+        exists = course.path(language, stem).exists()
+        nowhere = f"there is no book/{course.source}/{stem}.ipynb"
+        yield error(where, "English has no such notebook: run sync" if exists else nowhere)
         return
     source, target = course.read(course.source, stem), course.read(language, stem)
     lock = read_lock(course, language)
