@@ -185,7 +185,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    args = parser().parse_args(arguments)
+    top = parser()
+    args, rest = top.parse_known_args(arguments)
+    if len(rest) == 1 and not rest[0].startswith("-") and "file" in args and not args.file:
+        args.file = Path(rest.pop())  # Python 3.11 does not take FILE behind an option
+    if rest:
+        top.error(f"unrecognized arguments: {' '.join(rest)}")
     course = Course(args.root)
     try:
         if getattr(args, "language", None):
