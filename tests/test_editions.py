@@ -237,6 +237,12 @@ def test_a_notebook_too_many_is_found(course: Course) -> None:
     assert errors(course) == ["error: tr more: English has no such notebook: run sync"]
 
 
+def test_a_page_that_no_language_has_is_named(course: Course, capsys: pytest.CaptureFixture) -> None:
+    for language in ("en", "tr"):
+        assert main(["--root", str(course.root), "check", language, "gone"]) == 1
+        assert capsys.readouterr().out.startswith(f"error: {language} gone: there is no book/en/gone.ipynb\n")
+
+
 @pytest.mark.parametrize("target", ["sums.ipynb#name", "#name", "sum.ipynb"])
 def test_a_link_to_nothing_is_found_in_english(course: Course, target: str) -> None:
     rewrite(course, "en", replace("why", "sums.ipynb#title", target))
@@ -946,10 +952,10 @@ def test_a_chapter_is_written_without_jupyter(course: Course) -> None:
     assert errors(course) == []
 
 
-@pytest.mark.parametrize("line", ["%%% text why", "%%% prose more", "%%% text Two words", "%%% text"])
+@pytest.mark.parametrize("line", ["text why", "prose more", "text Two words", "text", "end 0123456789ab"])
 def test_a_faulty_english_file_changes_nothing(course: Course, line: str) -> None:
     before = course.path("en", "masks").read_bytes()
-    assert edit_english_as_text(course, ("%%% text formula", f"{line}\nMore.\n\n%%% text formula")) == 1
+    assert edit_english_as_text(course, ("%%% text formula", f"%%% {line}\nMore.\n\n%%% text formula")) == 1
     assert course.path("en", "masks").read_bytes() == before
 
 
@@ -987,6 +993,9 @@ DAMAGE = {
     "a marker edited": ("%%% vi\n\n%%% code solution", "%%% vn\n\n%%% code solution", "has lost its line"),
     "a cell's line removed": ("%%% cell why", "why", "(after cell title) is not as export wrote it"),
     "English edited": ("are not zero", "không bằng không", "vi masks#why: its English was edited"),
+    "text beneath the end": ("%%% end", "%%% end 0123456789ab\nMore.\n%%% end", "beneath its last"),
+    "another language's file": ("Tiếng Việt", "Türkçe", "is the file of masks, Türkçe, not of masks, Tiếng"),
+    "another page's file": ("<!-- masks", "<!-- sums", "is the file of sums, Tiếng Việt, not of masks"),
     "the end lost": ("%%% end", "", "its last line, '%%% end …', is missing"),
 }  # fmt: skip
 
@@ -1012,6 +1021,16 @@ def test_an_export_shows_the_terms_of_a_cell_and_an_import_warns_of_others(
     assert "warning: vi masks#result: 'learning rate' is 'tốc độ học'" in capsys.readouterr().out
 
 
+def test_a_file_may_stand_behind_an_option(course: Course) -> None:
+    path = course.root / "there.md"
+    command = ["--root", str(course.root), "export", "vi", "masks", "--todo"]
+    assert main([*command, str(path)]) == 0
+    assert "%%% cell why" in path.read_text(encoding="utf-8")
+    for wrong in (["--less"], [str(path), "more"], ["more", "--less"]):
+        with pytest.raises(SystemExit):
+            main([*command, *wrong])
+
+
 @pytest.mark.parametrize("language", ["en", "vi"])
 def test_an_export_overwrites_no_work_that_was_not_imported(course: Course, language: str) -> None:
     path = course.root / f"translations/{language}/masks.md"
@@ -1028,7 +1047,8 @@ def test_an_export_overwrites_no_work_that_was_not_imported(course: Course, lang
     assert path.read_text(encoding="utf-8") == work
     assert main(["--root", str(course.root), "import", language, "masks"]) == 0
     assert main(command) == 0
-    path.write_text("Notes.", encoding="utf-8")
+    path.write_text(f"{path.read_text(encoding='utf-8')}\nNotes.\n", encoding="utf-8")
+    assert main(command) == 1
     assert main([*command, "--force"]) == 0
     assert "Notes." not in path.read_text(encoding="utf-8")
 

@@ -141,6 +141,8 @@ def passages(language: str, text: str, where: str) -> list[Passage]:
     if not headers or not headers[-1].startswith("end "):
         raise fault(f"its last line, '{END}…', is missing")
     for header, body in zip(headers, blocks[2::2], strict=True):
+        if header.startswith("end ") and body.strip():
+            raise fault(f"text stands beneath its last line, '{END}…'")
         if header == language and cell:
             found.append(Passage(*cell, body.strip()))
             cell = None
@@ -159,6 +161,11 @@ def take_in(course: Course, language: str, stem: str, path: Path, stamp: bool = 
     file = read_text(path)
     if language == course.source:
         return take_in_source(course, stem, file, str(shown(course, path)))
+    head, own = re.match(r"<!-- (.+)\. For each cell", file), f"{stem}, {course.languages[language].name}"
+    if head and head[1] != own:
+        raise CourseError(
+            f"{shown(course, path)}: is the file of {head[1]}, not of {own}. Nothing was changed"
+        )
     found = passages(language, file, str(shown(course, path)))
     english, notebook = cells(course.read(course.source, stem)), course.read(language, stem)
     texts, lock = cells(notebook), read_lock(course, language)
@@ -235,6 +242,8 @@ def source_cells(file: str, where: str) -> list[SourceCell]:
     found: list[SourceCell] = []
     for header, body in zip(blocks[1::2], blocks[2::2], strict=True):
         if re.fullmatch(r"end [0-9a-f]{12}\s*", header):
+            if body.strip():
+                raise CourseError(f"{where}: text stands beneath '{END}…': give it a line '%%% text ID'")
             continue
         row = re.fullmatch(r"(text|code) ([a-z][\w-]*) ?(\S*)\s*", header)
         if not row or row[2] in [cell.key for cell in found]:
