@@ -3,7 +3,7 @@
 import hashlib
 import re
 import unicodedata
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import pytest
@@ -22,8 +22,9 @@ from mha_course.corpus import (
     load_corpus,
     read_pairs,
 )
-from tools.corpus.generate import OUTPUT, corpus_text
-from tools.corpus.grammar import lexicon, table, templates
+from tools.corpus.english import SLOTS
+from tools.corpus.generate import OUTPUT, corpus_text, select
+from tools.corpus.grammar import Meaning, fill, lexicon, table, templates
 
 NOUNS = lexicon("nouns")
 ADJECTIVES = lexicon("adjectives")
@@ -176,6 +177,21 @@ def translations(english: str, target: str) -> set[str]:
     entry = ADJECTIVES[english] if english in ADJECTIVES else NOUNS[ENGLISH_NOUNS[english]]
     columns = [column for column in entry if column.split("_")[0] == target]
     return {word for column in columns for word in entry[column].split()}
+
+
+def test_templates_name_only_labels_that_their_english_has() -> None:
+    for meaning in chain.from_iterable(select().values()):
+        block = templates()[meaning.template]
+        known = set().union(*(word.labels for word in fill(block["en"], meaning, SLOTS)))
+        for target in TARGETS:
+            for item in block[target].split():
+                _, mark, labels = item.partition("@")
+                assert not mark or set(labels.split(",")) <= known, (meaning.template, target, item)
+
+
+def test_a_slot_that_no_grammar_has_is_named() -> None:
+    with pytest.raises(ValueError, match="want: there is no slot 'SUBJX' in 'SUBJX go'"):
+        fill("SUBJX go", Meaning("want", subject="i"), SLOTS)
 
 
 def test_phrases_name_only_english_words_that_they_have() -> None:

@@ -72,6 +72,8 @@ def fill(pattern: str, meaning: Meaning, slots: Slots) -> list[Word]:
         text, _, labels = item.partition("@")
         if name in slots:
             sentence += slots[name](meaning, feature)
+        elif name.isupper():
+            raise ValueError(f"{meaning.template}: there is no slot {name!r} in {pattern!r}")
         else:
             sentence += words(text, *(labels or text).split(","))
     return sentence
