@@ -29,6 +29,7 @@
     return traditional.get(one) ?? one;
   };
   const fold = text => Array.from(text.normalize("NFC"), foldCharacter).join("");
+  const asTraditional = text => Array.from(text.normalize("NFC"), one => traditional.get(one) ?? one).join("");
 
   const ENDINGS = {
     en: /(?:ations?|ions?|ings?|ers?|ed|ly|ies|es|s|e|y)$/,
@@ -152,7 +153,7 @@
   // what is left of them are names of one character (鍵), or nothing where one is a particle or belongs to a name.
   const short = new Set(groups.flat().filter(name => name.length === 1 && /^\p{Script=Han}$/u.test(name[0].word)).map(name => name[0].word));
   const isUnknownPair = token => /^\p{Script=Han}{2}$/u.test(token.word) && !byStem.has(token.stem);
-  const wordsOf = query => tokens(Array.from(query.normalize("NFC"), character => traditional.get(character) ?? character).join("").replace(CHINESE_FUNCTION_WORDS, " ")).filter(token => !token.part).flatMap(token => {
+  const wordsOf = query => tokens(asTraditional(query).replace(CHINESE_FUNCTION_WORDS, " ")).filter(token => !token.part).flatMap(token => {
     if (!isUnknownPair(token)) return [token];
     const own = [...token.word].filter(character => short.has(character));
     return own.length || CHINESE_PARTICLES.test(token.word) ? own.map(word => ({ ...token, word, stem: word })) : [token];
