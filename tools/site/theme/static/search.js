@@ -144,7 +144,8 @@
     for (const group of groups) {
       for (const name of group) {
         const span = words.slice(at, at + name.length);
-        if (sameWords(name, span) && name.length > (longest?.length ?? 0)) longest = { length: name.length, ways: [span, ...group.filter(other => other !== name)] };
+        const begun = span.length > 1 && at + span.length === words.length; // the query may end within a name
+        if (sameWords(begun ? name.slice(0, span.length) : name, span) && span.length > (longest?.length ?? 0)) longest = { length: span.length, ways: [span, ...group.filter(other => other !== name)] };
       }
     }
     return longest;
