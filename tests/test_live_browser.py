@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.test_browser import AXE, CHROMIUM, DESK, FLAGS, PHONE, WIDE, Watched, pytestmark  # noqa: F401
 from tools.course import Course, cells
@@ -249,6 +249,13 @@ def test_heads_and_query_answer_to_a_finger(browser: Browser, site: Path) -> Non
     last.scroll_into_view_if_needed()
     last.tap()
     assert not last.is_checked()
+    switches = page.locator(".live-head")
+    switches.nth(5).locator(".live-map").tap()
+    assert switches.nth(5).get_by_role("switch").is_checked()  # the map is looked at, and not switched
+    large = page.locator(".live-large")
+    assert "E1.1" in large.inner_text()
+    expect(large).to_be_in_viewport()
+    last.scroll_into_view_if_needed()
     box = page.locator(".live-stays").bounding_box()
     assert box and 0 <= box["y"] <= PHONE["height"]  # what changes stays in sight
     opened(page, site, "attention-pooling", "pooling")

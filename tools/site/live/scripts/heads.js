@@ -127,7 +127,12 @@ courseLive.components.heads = async ({ box, words }) => {
         const key = `${module} ${head}`;
         const input = element("input", { type: "checkbox", role: "switch", checked: true, onchange: () => toggle(key, input.checked), onfocus: () => look(key) });
         const name = nameOf(letter, layer, head);
-        return element("label", { class: "live-head", onpointerenter: () => look(key), "data-head": key }, input, element("span", { class: "live-map" }), element("span", {}, name));
+        const map = element("span", { class: "live-map", onclick: event => { // only the line below it is the switch
+          event.preventDefault();
+          look(key);
+          large.scrollIntoView({ block: "nearest" });
+        } });
+        return element("label", { class: "live-head", onpointerenter: () => look(key), "data-head": key }, input, map, element("span", {}, name));
       })))));
   }
 

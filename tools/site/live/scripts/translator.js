@@ -36,10 +36,11 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     return row.at(-1);
   }
 
+  const knownWords = () => network.words.source.slice(4); // after the special tokens
+
   function nearest(word) {
-    const known = network.words.source.slice(4); // after the special tokens
-    const far = known.map(other => distance(word, other));
-    return known[far.indexOf(Math.min(...far))];
+    const far = knownWords().map(other => distance(word, other));
+    return knownWords()[far.indexOf(Math.min(...far))];
   }
 
   // --- the parts of the picture -----------------------------------------------------------------------
@@ -52,6 +53,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const written = element("p", { class: "live-written", lang: languageTag(language), "aria-hidden": "true" }); // grows by a token a step
   const told = element("p", { class: "hidden", role: "status" }); // the same, said once
   const compared = element("p", { class: "live-small" });
+  const known = element("p", { class: "live-small", lang: "en" });
   const heat = element("div", { class: "live-scroll", onclick: event => { // a row, or the button in it
     const line = event.target.closest("tbody tr");
     if (line) show(line.sectionRowIndex);
@@ -69,7 +71,8 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   box.append(form, unknown, written, told,
     element("div", { class: "live-columns" },
       element("div", {}, heat, element("p", { class: "live-small" }, words.press), compared),
-      element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail)));
+      element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail)),
+    element("details", {}, element("summary", {}, words.known), known));
 
   // --- drawing ----------------------------------------------------------------------------------------
 
@@ -196,6 +199,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     const [stored, sentences] = await Promise.all([courseLive.content(`bahdanau-${code}`), courseLive.content(`sentences-${code}`)]);
     if (language !== code) return; // another was chosen meanwhile
     network = new courseLive.Bahdanau(stored);
+    known.textContent = knownWords().sort().join(" ");
     rows = new Map(sentences.rows.map(([source, target, gold]) => [source, {
       target: target.split(" "),
       gold: gold.split(" ").map(places => places.split(",").map(Number)),

@@ -5,6 +5,7 @@ courseLive.components.width = ({ box, words }) => {
   const WIDEST = 10; // the slider's last step: 2 ** 10
   const MORE = 20; // draws that one press adds
   const MOST = 60;
+  const AXIS = 20; // of the scores; what is larger leaves the picture
   const [SMALLEST, LARGEST] = [-6, 2]; // powers of ten on the axis of the gradients
   const VARIANTS = [["plain", () => 1], ["scaled", d => 1 / Math.sqrt(d)]];
 
@@ -66,7 +67,6 @@ courseLive.components.width = ({ box, words }) => {
 
   function update() {
     const d = 2 ** power;
-    const limit = Math.ceil(Math.max(4, 3 * Math.sqrt(d))); // of the axis of the scores, the same for both
     told.textContent = `d = ${d}`;
     slider.setAttribute("aria-valuetext", String(d));
     const results = VARIANTS.map(([, beta]) => draws.map(one => attend(one, d, beta(d))));
@@ -76,7 +76,7 @@ courseLive.components.width = ({ box, words }) => {
       const line = text => element("p", { class: "live-small" }, text);
       columns[i].replaceChildren(
         element("p", { class: "live-line" }, element("b", {}, words[name])),
-        element("p", { class: "live-small live-ends" }, element("span", {}, words.score), element("span", {}, `−${limit} … ${limit}`)), bars(scores, limit, -limit, "live-of-scores"),
+        element("p", { class: "live-small live-ends" }, element("span", {}, words.score), element("span", {}, `−${AXIS} … ${AXIS}`)), bars(scores, AXIS, -AXIS, "live-of-scores"),
         line(fill(words.largest, { weight: number(Math.max(...weights)) })), bars(weights, 1, 0, "live-of-weights"),
         line(fill(words.gradient, { length: small(gradient) })), gradientAxis(results[i].map(one => one.gradient)),
         element("p", { class: "live-ends", "aria-hidden": "true" }, element("span", {}, "10⁻⁶"), element("span", {}, "10²")),
