@@ -313,6 +313,7 @@ def test_what_stands_on_a_page_is_seen(browser, address, path):
     page = browser.new_page(viewport=DESK, color_scheme="light", bypass_csp=True)
     page.goto(f"{address}/{path}")
     page.evaluate(LOAD_ALL)
+    assert page.locator("article :is(h1, p, li, td)").count() > 1, "an empty page hides nothing"
     unseen = {"light": page.evaluate(UNSEEN)}
     page.emulate_media(color_scheme="dark")
     unseen["dark"] = page.evaluate(UNSEEN)
