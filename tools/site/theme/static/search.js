@@ -5,10 +5,12 @@
   const SNIPPET = 60;
   const ENOUGH = 0.5; // of what was asked, weighed by rarity; passages with less are no answer
   const ENOUGH_OF_MANY = 0.4; // of more than three things, such as an error message or a formula
-  const GUESS = 0.45; // what a word in place of an unknown one counts for that
+  const GUESS = 0.7; // what a word in place of an unknown one counts for that
+  const BESIDE_NAMES = 0.6; // what all other words count at most, of what the names of the course in a query count
   const USUAL = 2.5; // the rarity of a usual word; a single unknown word is no rarer than that
   const ONLY_HEADING = 0.7; // what a heading counts that has no text of its own
-  const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5; // how much a word counts there; in the text: 1
+  const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5, IN_ADDRESS = 0.5; // how much a word counts there; in the text: 1
+  const SAME_PAGE = 0.3; // what a passage gains at most from the others of its page
   const { pages, names, simplified } = window.courseData;
   const language = document.documentElement.dataset.edition;
 
@@ -33,7 +35,7 @@
 
   const ENDINGS = {
     en: /(?:ations?|ions?|ings?|ers?|ed|ly|ies|es|s|e|y)$/,
-    tr: /(?:l[ae]r|n?[iu]n|[dt][ae]n?|[ns]?[iu]|y?[ae]|l[iu]k?|c[ae]|yl[ae]|(?:[dt][ae]|n)ki|m[ae]k?)$/,
+    tr: /(?:l[ae]r|n?[iu]n|[dt][ae]n?|[nsy]?[iu]|[iu]?n|s[iu]z|y?[ae]|l[iu]k?|c[ae]|yl[ae]|(?:[dt][ae]|n)ki|m[ae]k?)$/,
   };
   const TURKISH_VERB = /^(.{3,}?)(?:[iu][ln])?(?:[iu]yor(?:[uiz]+m?|sun|l[ae]r)?|[iu]r(?:l[ae]r|[iu]z)?|m[ae]s[iu]n|m[ae]z|m[iu]s|(?:y?[ae]c[ae][kg])[iu]?)$/;
   const stemOf = word => {
@@ -71,7 +73,8 @@
   const stemsOf = words => words.filter(token => !token.part).map(token => token.stem).join(" ");
 
   const passages = pages.flatMap(([address, title, parts]) => parts.map(([anchor, text, heading], place) => (
-    { address: `${address}#${anchor}`, title, heading, text: text.normalize("NFC"), first: place === 0, isCode: /^api\.|#(?:class|function)-/.test(`${address}#${anchor}`) })));
+    { page: address, address: `${address}#${anchor}`, title, heading, text: text.normalize("NFC"), first: place === 0, isCode: /^api\.|#(?:class|function)-/.test(`${address}#${anchor}`) })));
+  const termOf = heading => heading.replace(/ ?[（(].*[)）]/u, ""); // without its English
   const byWord = new Map();
   const byStem = new Map();
   const byRaw = new Map();
@@ -95,10 +98,11 @@
     const found = count(passage.text, 1);
     if (!own) count(passage.heading, UNDER_HEADING);
     if (!passage.first) count(passage.title, UNDER_TITLE);
+    if (!/^api\./.test(passage.page)) count(passage.address.replace(/.*#|-/g, " "), IN_ADDRESS); // English words
     passage.length = found.length;
     passage.line = ` ${stemsOf(found)} `;
     passage.inHead = new Set(own ? tokens(passage.heading).map(token => token.stem) : []);
-    passage.head = own ? ` ${stemsOf(tokens(passage.heading.replace(/ ?[（(].*[)）]/u, "")))} ` : ""; // a term, without its English
+    passage.head = own ? ` ${stemsOf(tokens(termOf(passage.heading)))} ` : "";
   });
   const usual = passages.reduce((sum, passage) => sum + passage.length, 0) / passages.length;
   // How much it says that a passage has a word; two Chinese characters that no passage has side by side may be
@@ -106,7 +110,7 @@
   const rarity = stem => !byStem.has(stem) && /^\p{Script=Han}{2}$/u.test(stem) ? 3
     : Math.log(1 + passages.length / (1 + (byStem.get(stem)?.size ?? 0)));
 
-  // One letter is wrong, missing or too many, or two have changed places.
+  // One letter is wrong, missing or too many, or two have changed places; the first letter is seldom wrong.
   const near = (a, b) => {
     const longest = Math.max(a.length, b.length);
     let start = 0;
@@ -114,14 +118,14 @@
     while (start < longest && a[start] === b[start]) start += 1;
     while (start + end < Math.min(a.length, b.length) && a.at(-1 - end) === b.at(-1 - end)) end += 1;
     const swapped = a.length === b.length && a[start] === b[start + 1] && a[start + 1] === b[start];
-    return longest - start - end <= (swapped ? 2 : 1);
+    return longest - start - end <= (swapped ? 2 : 1) && (start > 0 || /^\p{Script=Han}/u.test(a));
   };
   const commonest = words => [...words].sort((a, b) => byWord.get(b).size - byWord.get(a).size);
   const asToken = word => ({ word, stem: stemOf(word), raw: "" });
 
   // What stands for a word that no passage has: its two halves, words that it begins, a word that is near.
   const substitutes = ({ word, raw, last }) => {
-    if (!/^\p{L}{3,}$/u.test(word) || /.\p{Lu}/u.test(raw)) return [];
+    if (!/^\p{L}{3,}$/u.test(word) || (/.\p{Lu}/u.test(raw) && word.length < 8)) return [];
     for (let i = 3; i <= word.length - 3; i += 1) {
       const halves = [word.slice(0, i), word.slice(i)].map(asToken);
       if (halves.every(half => byStem.has(half.stem)) && passages.some(passage => passage.line.includes(` ${halves[0].stem} ${halves[1].stem} `))) return [halves];
@@ -137,18 +141,24 @@
   };
 
   // A query as a list of concepts, each with the ways to say it: as typed, and by other names of the same thing.
-  const groups = names.map(group => group.map(name => tokens(name).filter(token => !token.part)));
-  const sameWords = (a, b) => a.length === b.length && a.every((token, place) => token.stem === b[place].stem || token.word === b[place].word);
+  const inGlossary = passages.filter(({ page, heading }) => page.startsWith("glossary.") && heading).map(({ heading }) => [termOf(heading)]);
+  const groups = [...names, ...inGlossary].map(group => group.map(name => tokens(name).filter(token => !token.part)));
+  const isSame = (a, b) => a.stem === b.stem || a.word === b.word;
+  const isMeant = (a, b) => isSame(a, b) || (!byStem.has(b.stem) && (isUnknownPair(b) || b.word.length > 4) && near(a.word, b.word));
+  const sameWords = (a, b, same = isSame) => a.length === b.length && a.every((token, place) => same(token, b[place]));
   const nameAt = (words, at) => {
-    let longest = null;
+    let best = null;
     for (const group of groups) {
       for (const name of group) {
         const span = words.slice(at, at + name.length);
-        const begun = span.length > 1 && at + span.length === words.length; // the query may end within a name
-        if (sameWords(begun ? name.slice(0, span.length) : name, span) && span.length > (longest?.length ?? 0)) longest = { length: span.length, ways: [span, ...group.filter(other => other !== name)] };
+        const begun = !at && span.length > 1 && span.length === words.length; // the query may end within a name
+        const exact = sameWords(begun ? name.slice(0, span.length) : name, span);
+        const meant = !exact && span.length > 1 && sameWords(name, span, isMeant);
+        const fit = exact ? span.length : meant ? span.length - 0.5 : 0;
+        if (fit > (best?.fit ?? 0)) best = { fit, length: span.length, ways: [exact ? span : name, ...group.filter(other => other !== name)] };
       }
     }
-    return longest;
+    return best;
   };
   // Two Chinese characters that stand side by side nowhere may be the end of one word and the beginning of another:
   // what is left of them are names of one character (鍵), or nothing where one is a particle or belongs to a name.
@@ -172,17 +182,23 @@
     const asked = [];
     for (let at = 0; at < words.length;) {
       let best = nameAt(words, at);
+      const named = best || (byStem.has(words[at].stem) && /.[\p{Lu}_]/u.test(words[at].raw)); // of an idea, or in code
       if (!best && !onlyFunctionWords && isFunctionWord(words[at])) { at += 1; continue; }
       const joined = words[at + 1] && words[at].word + words[at + 1].word;
       if (!best && joined && byWord.has(joined)) best = { length: 2, ways: [words.slice(at, at + 2), [asToken(joined)]] };
       const guessed = !best && !byStem.has(words[at].stem);
       if (!best) best = { length: 1, ways: guessed ? [[words[at]], ...substitutes(words[at])] : [[words[at]]] };
-      found.push({ ways: best.ways, guessed, weight: Math.max(...best.ways[0].map(weightOf)) });
+      if (!found.some(({ ways }) => sameWords(ways[0], best.ways[0]))) found.push({ ways: best.ways, guessed, named, weight: Math.max(...best.ways[0].map(weightOf)) });
       asked.push(...words.slice(at, at + best.length));
       at += best.length;
       const end = asked.at(-1).at + asked.at(-1).length;
       if (best.ways.length > 1 && words[at]?.at < end && isUnknownPair(words[at])) at += 1;
     }
+    const weightOfAll = some => some.reduce((sum, { weight }) => sum + weight, 0);
+    const others = found.filter(({ named }) => !named);
+    const most = BESIDE_NAMES * weightOfAll(found.filter(({ named }) => named));
+    const scale = most && most < weightOfAll(others) ? most / weightOfAll(others) : 1;
+    for (const concept of others) concept.weight *= scale;
     const unknown = found.filter(({ guessed, ways }) => guessed && ways.length === 1);
     if (unknown.length === 1 && found.length > 1) unknown[0].weight = Math.min(unknown[0].weight, USUAL);
     return { found, line: stemsOf(asked) };
@@ -229,6 +245,11 @@
       if (passage.text === passage.heading) points *= ONLY_HEADING;
       return { passage, points: points * (met / all) ** 2, met: met / all };
     });
+    // A chapter that says much about what is asked comes before a list that has all its words.
+    const onPage = new Map();
+    for (const { passage: { page }, points } of rated) onPage.set(page, (onPage.get(page) ?? 0) + points);
+    const top = Math.max(...onPage.values());
+    if (asked.length > 1 && top) for (const result of rated) result.points *= 1 + SAME_PAGE * onPage.get(result.passage.page) / top;
     const found = rated.filter(result => result.met >= (asked.length > 3 ? ENOUGH_OF_MANY : ENOUGH) && result.points > 0);
     const stems = new Set(asked.flatMap(concept => concept.ways.flat().map(token => token.stem)));
     return { stems, found: found.sort((a, b) => b.points - a.points).slice(0, MOST) };
