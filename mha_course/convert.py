@@ -99,12 +99,12 @@ def from_d2l(module: nn.Module) -> Attention:
     layers: Any = module
     attention: Attention
     projections = {size: getattr(module, name, None) for size, name in SIZES.items()}
-    sizes = {size: layer.in_features for size, layer in projections.items() if isinstance(layer, nn.Linear)}
+    sizes = {size: layer.weight.shape[1] for size, layer in projections.items() if isinstance(layer, nn.Linear)}
     if all(hasattr(module, name) for name in (*LAYERS, "num_heads", "attention")):
         dropout, has_bias = layers.attention.dropout.p, layers.W_o.bias is not None
         attention = MultiHeadAttention(layers.W_o.out_features, layers.num_heads, dropout, has_bias, **sizes)
     elif all(hasattr(module, name) for name in ("W_q", "W_k", "w_v", "dropout")):
-        attention = AdditiveAttention(layers.w_v.in_features, layers.dropout.p, **sizes)
+        attention = AdditiveAttention(layers.w_v.weight.shape[1], layers.dropout.p, **sizes)
     elif hasattr(module, "dropout") and not list(module.parameters()):
         attention = DotProductAttention(layers.dropout.p)
     else:
