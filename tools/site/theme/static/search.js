@@ -144,6 +144,7 @@
   const inGlossary = passages.filter(({ page, heading }) => page.startsWith("glossary.") && heading).map(({ heading }) => [termOf(heading)]);
   const groups = [...names, ...inGlossary].map(group => group.map(name => tokens(name).filter(token => !token.part)));
   const isSame = (a, b) => a.stem === b.stem || a.word === b.word;
+  // A word that no passage has may be a misspelt word of a name.
   const isMeant = (a, b) => isSame(a, b) || (!byStem.has(b.stem) && (isUnknownPair(b) || b.word.length > 4) && near(a.word, b.word));
   const sameWords = (a, b, same = isSame) => a.length === b.length && a.every((token, place) => same(token, b[place]));
   const nameAt = (words, at) => {
@@ -162,8 +163,9 @@
   };
   // Two Chinese characters that stand side by side nowhere may be the end of one word and the beginning of another:
   // what is left of them are names of one character (鍵), or nothing where one is a particle or belongs to a name.
+  const inNames = new Set(groups.flat(2).map(({ word }) => word));
   const short = new Set(groups.flat().filter(name => name.length === 1 && /^\p{Script=Han}$/u.test(name[0].word)).map(name => name[0].word));
-  const isUnknownPair = token => /^\p{Script=Han}{2}$/u.test(token.word) && !byStem.has(token.stem);
+  const isUnknownPair = token => /^\p{Script=Han}{2}$/u.test(token.word) && !byStem.has(token.stem) && !inNames.has(token.word);
   const wordsOf = query => tokens(asTraditional(query).replace(CHINESE_FUNCTION_WORDS, " ")).filter(token => !token.part).flatMap(token => {
     if (!isUnknownPair(token)) return [token];
     const own = [...token.word].filter(character => short.has(character));
@@ -188,12 +190,13 @@
       if (!best && joined && byWord.has(joined)) best = { length: 2, ways: [words.slice(at, at + 2), [asToken(joined)]] };
       const guessed = !best && !byStem.has(words[at].stem);
       if (!best) best = { length: 1, ways: guessed ? [[words[at]], ...substitutes(words[at])] : [[words[at]]] };
-      if (!found.some(({ ways }) => sameWords(ways[0], best.ways[0]))) found.push({ ways: best.ways, guessed, named, weight: Math.max(...best.ways[0].map(weightOf)) });
+      found.push({ ways: best.ways, guessed, named, weight: Math.max(...best.ways[0].map(weightOf)) });
       asked.push(...words.slice(at, at + best.length));
       at += best.length;
       const end = asked.at(-1).at + asked.at(-1).length;
       if (best.ways.length > 1 && words[at]?.at < end && isUnknownPair(words[at])) at += 1;
     }
+    // Words beside the names of the course say what is sought about them; they do not decide whether there is an answer.
     const weightOfAll = some => some.reduce((sum, { weight }) => sum + weight, 0);
     const others = found.filter(({ named }) => !named);
     const most = BESIDE_NAMES * weightOfAll(found.filter(({ named }) => named));
