@@ -34,20 +34,16 @@
   const asTraditional = text => Array.from(text.normalize("NFC"), one => traditional.get(one) ?? one).join("");
 
   const ENDINGS = {
-    en: /(?:ations?|ions?|ings?|ers?|ed|ly|ies|es|s|e|y)$/,
-    tr: /(?:l[ae]r|n?[iu]n|[dt][ae]n?|[nsy]?[iu]|[iu]?n|s[iu]z|y?[ae]|l[iu]k?|c[ae]|yl[ae]|(?:[dt][ae]|n)ki|m[ae]k?)$/,
+    en: /^(.{3,}?)(?:ations?|ions?|ings?|ers?|ed|ly|ies|es|s|e|y)$/,
+    tr: /^(.{4,}?)(?:l[ae]r|n?[iu]n|[dt][ae]n?|[nsy]?[iu]|[iu]?n|s[iu]z|y?[ae]|l[iu]k?|c[ae]|yl[ae]|(?:[dt][ae]|n)ki|m[ae]k?)$/,
   };
   const TURKISH_VERB = /^(.{3,}?)(?:[iu][ln])?(?:[iu]yor(?:[uiz]+m?|sun|l[ae]r)?|[iu]r(?:l[ae]r|[iu]z)?|m[ae]s[iu]n|m[ae]z|m[iu]s|(?:y?[ae]c[ae][kg])[iu]?)$/;
   const stemOf = word => {
     if (!/^[a-z]{4,}$/.test(word)) return word;
-    if (language !== "tr") return ENDINGS[language] ? cut(word, ENDINGS[language]) : word;
+    if (language !== "tr") return ENDINGS[language] ? word.replace(ENDINGS[language], "$1") : word;
     let stem = word.replace(TURKISH_VERB, "$1");
-    for (let before = ""; before !== stem;) { before = stem; stem = cut(stem, ENDINGS.tr); }
+    for (let before = ""; before !== stem;) { before = stem; stem = stem.replace(ENDINGS.tr, "$1"); }
     return stem.replace(/g$/, "k").replace(/b$/, "p").replace(/d$/, "t");
-  };
-  const cut = (word, ending) => {
-    const stem = word.replace(ending, "");
-    return stem.length >= (language === "tr" ? 4 : 3) ? stem : word;
   };
 
   // Tokens with their places: words, names in code whole and in parts, pairs of Chinese characters.
@@ -154,7 +150,7 @@
         const span = words.slice(at, at + name.length);
         const begun = !at && span.length > 1 && span.length === words.length; // the query may end within a name
         const exact = sameWords(begun ? name.slice(0, span.length) : name, span);
-        const meant = !exact && span.length > 1 && sameWords(name, span, isMeant);
+        const meant = !exact && span.length > 1 && name[0].word[0] === span[0].word[0] && sameWords(name, span, isMeant);
         const fit = exact ? span.length : meant ? span.length - 0.5 : 0;
         if (fit > (best?.fit ?? 0)) best = { fit, length: span.length, ways: [exact ? span : name, ...group.filter(other => other !== name)] };
       }
