@@ -391,7 +391,6 @@ def test_colours_can_be_chosen_and_stay(browser, address):
     background = "getComputedStyle(document.documentElement).backgroundColor"
     light = page.evaluate(background)
     page.click(".theme-button")
-    page.click(".theme-button")
     assert page.evaluate(background) != light
     assert "深色" in page.get_attribute(".theme-button", "aria-label")
     page.goto(f"{address}/zh/index.html")
@@ -530,7 +529,24 @@ def test_what_was_read_is_marked_and_can_be_forgotten(browser, address):
     assert page.locator(".read").count() == 0 and page.locator(".forget:visible").count() == 0
     page.reload()
     assert page.locator(".read").count() == 0
-    assert page.locator(".start a").get_attribute("href") == "attention-pooling.html#title"
+    assert page.locator(".start a").get_attribute("href") == "attention-pooling.html"
+    context.close()
+
+
+def test_a_chapter_is_marked_by_hand_and_the_next_one_offered(browser, address):
+    context = browser.new_context(viewport=PHONE)
+    page = context.new_page()
+    page.goto(f"{address}/en/attention-pooling.html")
+    page.locator("main > .tick input").check()
+    page.goto(f"{address}/zh/index.html")
+    start = page.locator(".start a")
+    assert start.get_attribute("href") == "scoring-functions.html"
+    assert start.inner_text().startswith("繼續閱讀：2 ")
+    page.goto(f"{address}/en/attention-pooling.html#summary")
+    page.locator("main > .tick input").uncheck()
+    page.goto(f"{address}/en/index.html")
+    assert page.locator(".read").count() == 0
+    assert start.get_attribute("href").startswith("attention-pooling.html")
     context.close()
 
 
@@ -545,15 +561,16 @@ def test_answers_and_exercises_are_remembered_and_can_be_forgotten(browser, addr
     page.click("details.answer:has(.right) > summary")
     here = page.locator(f'.chapters li[data-stem="{CHAPTER}"] .done')
     assert here.inner_text() == f"quiz 1/{questions}"
-    page.click("section.exercise .solution > summary")
+    page.click("section.exercise .solution > summary")  # to look is not to solve
     page.locator("section.exercise .tick input").first.check()
+    page.locator("section.exercise .tick input").last.check()
     page.goto(f"{address}/tr/index.html")
     card = page.locator(f'.card[data-stem="{CHAPTER}"] .done')
     assert card.inner_text() == f"sorular 1/{questions} · alıştırmalar 2/{tasks}"
     page.goto(f"{address}/tr/{CHAPTER}.html")
     assert page.locator("article .read").get_attribute("aria-label") == "Yanıtlandı"
-    assert page.locator(".tick :checked").count() == 2
-    page.locator(".tick input").first.uncheck()
+    assert page.locator("article .tick :checked").count() == 2
+    page.locator("article .tick input").first.uncheck()
     assert here.inner_text() == f"sorular 1/{questions} · alıştırmalar 1/{tasks}"
     page.click(".forget")
     assert page.locator(".read, .done, .tick :checked").count() == 0
@@ -573,10 +590,36 @@ def test_progress_needs_no_storage(browser, address, stored):
     page.goto(f"{address}/en/{CHAPTER}.html")
     page.click("details.answer:has(.right) > summary")
     assert page.locator(".chapters .done").inner_text().startswith("quiz 1/")
-    page.locator(".tick input").first.check()
+    page.locator("article .tick input").first.check()
     assert " · exercises 1/" in page.locator(".chapters .done").inner_text()
     assert not watched.complaints
     context.close()
+
+
+def test_another_language_opens_at_the_passage_and_spoils_no_solution(browser, address):
+    page = browser.new_page(viewport=PHONE)
+    page.goto(f"{address}/en/attention-pooling.html")
+    page.locator("#references").scroll_into_view_if_needed()
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    page.click(".languages summary")
+    page.click('.languages a[data-edition="vi"]')
+    page.wait_for_url("**/vi/attention-pooling.html#*")
+    assert page.locator("article details[open]").count() == 0
+    page.close()
+
+
+def test_a_picture_opens_large_over_the_page(browser, address):
+    page = browser.new_page(viewport=PHONE)
+    page.goto(f"{address}/tr/attention-pooling.html")
+    picture = page.locator(".enlarge").first
+    width = picture.locator("img").bounding_box()["width"]
+    picture.click()
+    large = page.locator("dialog.large")
+    assert large.is_visible() and large.locator("img").bounding_box()["width"] > 1.5 * width
+    assert large.evaluate("box => box.scrollWidth > box.clientWidth")  # it can be moved about
+    large.get_by_role("button").click()
+    assert not large.is_visible() and page.url.endswith("/tr/attention-pooling.html")
+    page.close()
 
 
 def test_a_link_into_a_folded_solution_opens_it(browser, address):

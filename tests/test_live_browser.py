@@ -80,7 +80,7 @@ def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path, cod
     assert box.locator(f'input[value="{target}"]').is_checked()
     rows = box.locator(".live-heat tbody tr")
     if code == "en":
-        assert box.locator(".live-written").inner_text() == "donne-moi deux chapeaux neufs ."
+        assert box.locator(".live-written").inner_text() == "donne-moi deux chapeaux neufs."
         assert box.locator(".live-gold").count() == 6
     # step forward and back by keyboard; the numbers of a step stand beside it
     forward = box.get_by_role("button", name=COURSE.words(code)["live.forward"])

@@ -20,7 +20,8 @@ def start_button(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for paragraph in list(doctree.findall(nodes.paragraph)):
         if "start" in paragraph["classes"]:
             link = next(paragraph.findall(nodes.reference))
-            target = link["refuri"].partition("#")[0].removesuffix(".html")
+            link["refuri"] = link["refuri"].partition("#")[0]  # above the title stand the page's contents
+            target = link["refuri"].removesuffix(".html")
             first = str(PurePosixPath(docname).with_name(target))
             if minutes := app.env.metadata.get(first, {}).get("minutes"):
                 link += nodes.Text(" · " + words(app.config)["minutes"].format(n=minutes))

@@ -2,7 +2,9 @@
 // drawing, and bars.
 (() => {
   const { element } = courseLive;
-  const number = value => value.toFixed(2).replace("-", "−");
+  const comma = /^(tr|vi)/.test(document.documentElement.lang);
+  const local = text => (comma ? text.replace(".", ",") : text).replace("-", "−");
+  const number = value => local(value.toFixed(2));
   const languageTag = language => (language === "zh" ? "zh-Hant" : language);
 
   // `rows` and `columns` are {tokens, language}; `gold` has the gold columns of each row; `label` makes the
@@ -33,5 +35,5 @@
 
   const bar = share => element("span", { class: "live-bar", "aria-hidden": "true", style: { "--share": share } });
 
-  courseLive.heat = { table, drawing, bar, number, languageTag };
+  courseLive.heat = { table, drawing, bar, number, local, languageTag };
 })();

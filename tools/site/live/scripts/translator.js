@@ -38,10 +38,15 @@ courseLive.components.translator = async ({ box, words, edition }) => {
 
   const knownWords = () => network.words.source.slice(4); // after the special tokens
 
+  // A known word that may have been meant: one letter in four may be wrong.
   function nearest(word) {
     const far = knownWords().map(other => distance(word, other));
-    return knownWords()[far.indexOf(Math.min(...far))];
+    const least = Math.min(...far);
+    return least <= Math.max(1, word.length / 4) ? knownWords()[far.indexOf(least)] : null;
   }
+
+  // As the language writes a sentence: suffixes and marks at their word, Chinese without spaces.
+  const written = tokens => tokens.join(language === "zh" ? "" : " ").replace(/ \+|(?<=') /g, "").replace(language === "fr" ? / (?=\.)/g : / (?=[.?!])/g, "");
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
@@ -50,7 +55,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     type: "radio", name: "live-language", value: code, checked: code === language, onchange: () => choose(code).catch(() => unknown.replaceChildren(words.failed)),
   }), element("span", {}, words[code])));
   const unknown = element("div", { class: "live-unknown", role: "status" });
-  const written = element("p", { class: "live-written", lang: languageTag(language), "aria-hidden": "true" }); // grows by a token a step
+  const sentence = element("p", { class: "live-written", lang: languageTag(language), "aria-hidden": "true" }); // grows by a token a step
   const told = element("p", { class: "hidden", role: "status" }); // the same, said once
   const compared = element("p", { class: "live-small" });
   const known = element("p", { class: "live-small", lang: "en" });
@@ -68,7 +73,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     element("label", { class: "live-sentence" }, element("span", {}, words.sentence), input),
     element("button", { type: "submit", class: "button live-main" }, words.translate),
     element("button", { type: "button", class: "button", onclick: another }, words.another));
-  box.append(form, unknown, written, told,
+  box.append(form, unknown, sentence, told,
     element("div", { class: "live-columns" },
       element("div", {}, heat, element("p", { class: "live-small" }, words.press), compared),
       element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail)),
@@ -126,7 +131,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
       if (t === current) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     });
-    written.textContent = result.tokens.slice(0, shown).join(" ");
+    sentence.textContent = written(result.tokens.slice(0, shown));
     place.textContent = fill(words.step, { t: current + 1, n: result.steps.length });
     back.disabled = current === 0;
     forward.disabled = current === result.steps.length - 1;
@@ -164,14 +169,14 @@ courseLive.components.translator = async ({ box, words, edition }) => {
       const near = nearest(word);
       const take = () => { input.value = tokens.map(token => (token === word ? near : token)).join(" "); translate(); };
       return element("p", {}, fill(words.unknown, { word }), " ",
-        element("button", { type: "button", class: "button", onclick: take }, fill(words.take, { word: near })));
+        near ? element("button", { type: "button", class: "button", onclick: take }, fill(words.take, { word: near })) : "");
     }));
   }
 
   function compare(source) {
     const row = rows.get(source);
     const same = row && row.target.join(" ") === result.tokens.join(" ");
-    const heard = row && !same ? element("span", { lang: languageTag(language) }, row.target.join(" ")) : "";
+    const heard = row && !same ? element("span", { lang: languageTag(language) }, written(row.target)) : "";
     compared.replaceChildren(!row ? words.elsewhere : same ? words.same : `${words.other} `, heard);
     return same ? row.gold : null;
   }
@@ -182,8 +187,8 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     input.value = tokens.join(" ");
     tellUnknown(tokens);
     result = network.translate(tokens);
-    told.replaceChildren(element("span", { lang: languageTag(language) }, result.tokens.join(" ")));
-    written.lang = languageTag(language);
+    told.replaceChildren(element("span", { lang: languageTag(language) }, written(result.tokens)));
+    sentence.lang = languageTag(language);
     drawHeat(compare(tokens.join(" ")));
     play();
   }

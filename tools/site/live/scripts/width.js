@@ -1,6 +1,6 @@
 // What the width of query and keys does to scores, weights and gradient, with and without the division by √d.
 courseLive.components.width = ({ box, words }) => {
-  const { element, fill, softmax, heat: { number } } = courseLive;
+  const { element, fill, softmax, heat: { number, local } } = courseLive;
   const KEYS = 10;
   const WIDEST = 10; // the slider's last step: 2 ** 10
   const MORE = 20; // draws that one press adds
@@ -39,7 +39,7 @@ courseLive.components.width = ({ box, words }) => {
       const low = (top - Math.min(value, 0)) / (top - bottom);
       return svg("rect", { x: i + 0.1, width: 0.8, y: high, height: Math.max(low - high, 0.008) });
     }));
-  const small = value => (value >= 0.01 ? number(value) : value >= 0.0001 ? value.toFixed(4) : value.toExponential(0).replace("-", "−"));
+  const small = value => (value >= 0.01 ? number(value) : value >= 0.0001 ? local(value.toFixed(4)) : local(value.toExponential(0)));
 
   const slider = element("input", { type: "range", min: "0", max: String(WIDEST), value: String(power), oninput: () => { power = Number(slider.value); update(); } });
   const told = element("output", {});

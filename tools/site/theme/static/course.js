@@ -6,7 +6,7 @@
   const find = (selector, within = document) => within.querySelector(selector);
   const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* no storage from disk */ } };
 
-  const themes = ["auto", "light", "dark"];
+  const themes = matchMedia("(prefers-color-scheme: dark)").matches ? ["auto", "light", "dark"] : ["auto", "dark", "light"]; // a press changes what is seen
   const themeButton = find(".theme-button");
   const showTheme = theme => {
     root.dataset.theme = theme;
@@ -25,7 +25,7 @@
   // The other language opens at the passage that is at the top of the window.
   const passageInView = () => {
     if (scrollY < 100) return "";
-    const passages = [...document.querySelectorAll("article [id]")];
+    const passages = [...document.querySelectorAll("article [id]")].filter(node => node.checkVisibility()); // no folded solution
     const seen = passages.filter(node => node.getBoundingClientRect().top < innerHeight / 4);
     return seen.length ? `#${seen.at(-1).id}` : location.hash;
   };
@@ -92,6 +92,19 @@
   let opened = [];
   addEventListener("beforeprint", () => { opened = folded.filter(box => !box.open); opened.forEach(box => { box.open = true; }); });
   addEventListener("afterprint", () => { opened.forEach(box => { box.open = false; }); });
+
+  // A picture opens large over the page, to be moved about there; without this script the link leads to its file.
+  const large = document.body.appendChild(document.createElement("dialog"));
+  large.className = "large";
+  large.addEventListener("click", () => large.close());
+  find("article").addEventListener("click", event => {
+    const link = event.target.closest(".enlarge");
+    if (!link || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    large.setAttribute("aria-label", link.title);
+    large.replaceChildren(find("dialog.search form button").cloneNode(true), find("img", link).cloneNode());
+    large.showModal();
+  });
 
   const dialog = find("dialog.search");
   const load = address => new Promise((done, failed) => {

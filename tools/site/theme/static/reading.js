@@ -21,8 +21,8 @@
     return mark;
   };
 
-  // What can be done on a page: questions are answered when the right answer is opened; exercises are ticked off,
-  // by the reader or by a look at the solution. `done` has, of each chapter, the ids of both and how many there are.
+  // What can be done on a page: questions are answered when the right answer is opened; exercises are ticked off by
+  // the reader. `done` has, of each chapter, the ids of both and how many there are.
   const questions = new Map();
   const tasks = new Map();
   const markDone = () => {
@@ -48,6 +48,7 @@
     return line;
   };
 
+  let whole; // the box of the chapter
   const start = document.querySelector(".start a");
   const first = start && { href: start.getAttribute("href"), text: start.textContent };
   const show = () => {
@@ -57,12 +58,15 @@
       if (read.done?.[item.dataset.stem]) item.append(progress(read.done[item.dataset.stem]));
     }
     markDone();
+    if (whole) whole.checked = read[stem] === true;
     for (const button of all(".forget")) button.hidden = Object.keys(read).length === 0;
-    const last = numbered.find(item => item.dataset.stem === read.last)?.querySelector("a");
     if (!start) return;
-    const passage = typeof read[read.last] === "string" ? `#${read[read.last]}` : "";
-    start.href = last ? last.getAttribute("href") + passage : first.href;
-    start.textContent = last ? `${list.dataset.continue}: ${last.querySelector(".title").textContent}` : first.text;
+    const last = numbered.findIndex(item => item.dataset.stem === read.last);
+    const unread = [...numbered.slice(last), ...numbered].find(item => read[item.dataset.stem] !== true);
+    const next = last < 0 ? null : (unread ?? numbered[last]).querySelector("a"); // the last one, or what follows if that is read
+    const passage = unread && read[unread.dataset.stem] ? `#${read[unread.dataset.stem]}` : "";
+    start.href = next ? next.getAttribute("href") + passage : first.href;
+    start.textContent = next ? list.dataset.continue + next.querySelector(".title").textContent : first.text;
   };
   for (const button of all(".forget")) button.addEventListener("click", () => { read = {}; keep(); show(); });
 
@@ -73,16 +77,28 @@
     questions.set(id, question);
     right.querySelector("summary").addEventListener("click", () => setDone("quiz", id, true));
   }
-  for (const exercise of isChapter ? all("section.exercise") : []) {
+  const checkbox = (name, onChange) => {
     const label = document.createElement("label");
     const box = document.createElement("input");
     box.type = "checkbox";
     label.className = "tick";
-    label.append(box, list.dataset.done);
+    label.append(box, name);
+    box.addEventListener("change", () => onChange(box.checked));
+    return label;
+  };
+  for (const exercise of isChapter ? all("section.exercise") : []) {
+    const label = checkbox(list.dataset.done, isDone => setDone("tasks", exercise.id, isDone));
     exercise.append(label);
-    tasks.set(exercise.id, box);
-    box.addEventListener("change", () => setDone("tasks", exercise.id, box.checked));
-    exercise.querySelector(".solution > summary")?.addEventListener("click", () => setDone("tasks", exercise.id, true));
+    tasks.set(exercise.id, label.firstChild);
+  }
+  let chosen = false; // by the reader, on this page: then scrolling changes it no more
+  if (isChapter) {
+    const label = checkbox(list.dataset.read, isRead => {
+      chosen = true;
+      change(() => { read.last = stem; read[stem] = isRead || ""; });
+    });
+    document.querySelector(".neighbours").before(label);
+    whole = label.firstChild;
   }
   recall();
   show();
@@ -112,16 +128,21 @@
     if (!isChapter || scrollY < 100) return;
     change(() => {
       read.last = stem;
-      if (read[stem] !== true) read[stem] = current.id === "summary" || current === sections.at(-1) ? true : current.id;
+      if (read[stem] !== true) read[stem] = current.id === "summary" && !chosen ? true : current.id;
     });
   };
   const watcher = new IntersectionObserver(entries => {
     for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);
     const current = sections.findLast(section => inView.has(section));
     if (current) { mark(current); note(current); }
+    else if (scrollY < innerHeight / 2) mark({}); // above the first one
   }, { rootMargin: "-20% 0px -75%" });
   sections.forEach(section => watcher.observe(section));
 
   const root = document.documentElement;
-  addEventListener("scroll", () => root.classList.toggle("far", scrollY > 2 * innerHeight), { passive: true });
+  let before = scrollY;
+  addEventListener("scroll", () => { // the way back to the top is offered to those who go up
+    root.classList.toggle("far", scrollY > 2 * innerHeight && scrollY < before);
+    before = scrollY;
+  }, { passive: true });
 })();
