@@ -99,7 +99,9 @@ def from_d2l(module: nn.Module) -> Attention:
     layers: Any = module
     attention: Attention
     projections = {size: getattr(module, name, None) for size, name in SIZES.items()}
-    sizes = {size: layer.weight.shape[1] for size, layer in projections.items() if isinstance(layer, nn.Linear)}
+    sizes = {
+        size: layer.weight.shape[1] for size, layer in projections.items() if isinstance(layer, nn.Linear)
+    }
     if all(hasattr(module, name) for name in (*LAYERS, "num_heads", "attention")):
         dropout, has_bias = layers.attention.dropout.p, layers.W_o.bias is not None
         attention = MultiHeadAttention(layers.W_o.out_features, layers.num_heads, dropout, has_bias, **sizes)

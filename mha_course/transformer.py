@@ -293,7 +293,7 @@ class TransformerDecoder(AttentionDecoder):
             maps.append(weights)
         if not torch.compiler.is_compiling():  # exporting warns of what a module keeps
             self._attention_weights = stack_layers(maps) if need_weights else None
-        return self.dense(self.norm(X)), state._replace(cache=caches)
+        return self.dense(self.norm(X)), TransformerState(state.memory, caches, state.allowed)
 
 
 class Transformer(EncoderDecoder):
