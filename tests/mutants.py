@@ -344,7 +344,7 @@ FAULTS = [
     Fault("convert", "Annotated Transformer: layers the wrong way round", "zip(LAYERS, linears,", "zip(LAYERS[::-1], linears,"),
     Fault("convert", "pruned heads carried over", '(sizes | {"the width of all heads": attention.W_o.in_features})', "sizes"),
     Fault("convert", "weights share memory", "target.load_state_dict(weights)", "target.load_state_dict(weights, assign=True)"),
-    Fault("convert", "from D2L: dropout lost", "attention = AdditiveAttention(layers.w_v.in_features, layers.dropout.p,", "attention = AdditiveAttention(layers.w_v.in_features, 0.0,"),
+    Fault("convert", "from D2L: dropout lost", "attention = AdditiveAttention(layers.w_v.weight.shape[1], layers.dropout.p,", "attention = AdditiveAttention(layers.w_v.weight.shape[1], 0.0,"),
     Fault("convert", "from the Annotated Transformer: dropout lost", "layers.h, layers.dropout.p, output", "layers.h, 0.0, output"),
     Fault("convert", "to the Annotated Transformer: dropout lost", "    target.dropout.p = attention.dropout.p\n", ""),
     Fault("convert", "to the Annotated Transformer: mode lost", "    return module.train(attention.training)\n\n\ndef from_gpt2", "    return module\n\n\ndef from_gpt2"),

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 import mha_course
+from tests.mutants import FAULTS, check_faults
 from tools.course import ROOT
 
 
@@ -73,3 +74,7 @@ def test_every_set_up_takes_the_pinned_torch(name: str) -> None:
     """They read the pin with grep, so it has to stand on a line of its own."""
     assert "grep '^torch==' requirements.txt" in text(name)
     assert len(re.findall(r"^torch==[\d.]+$", text("requirements.txt"), re.MULTILINE)) == 1
+
+
+def test_every_listed_fault_of_the_package_can_be_planted() -> None:
+    check_faults(FAULTS)
