@@ -452,6 +452,9 @@ def test_the_menu_on_a_phone_opens_and_closes(browser, address):
     assert page.locator("nav.chapters").is_visible()
     page.keyboard.press("Escape")
     assert not page.locator("nav.chapters").is_visible()
+    page.click(".menu-button")
+    page.click('.chapters li[data-stem] ul a[href="#summary"]')  # the sections of this page stand in it too
+    assert not page.locator("nav.chapters").is_visible() and page.url.endswith("#summary")
     page.close()
 
 

@@ -51,6 +51,7 @@
   showMenu(false);
   menu.addEventListener("click", event => { event.preventDefault(); showMenu(!chapters.classList.contains("open")); });
   menu.addEventListener("keydown", event => { if (event.key === " ") { event.preventDefault(); menu.click(); } });
+  chapters.addEventListener("click", event => { if (event.target.closest("ul a")) showMenu(false); }); // a section of this page
   document.addEventListener("keydown", event => {
     if (event.key === "Escape" && chapters.classList.contains("open")) { showMenu(false); menu.focus(); }
   });

@@ -55,7 +55,7 @@
     for (const item of all("li[data-stem]")) {
       all(".read, .done", item).forEach(mark => mark.remove());
       if (read[item.dataset.stem] === true) item.querySelector("a").append(checkMark(list.dataset.read));
-      if (read.done?.[item.dataset.stem]) item.append(progress(read.done[item.dataset.stem]));
+      if (read.done?.[item.dataset.stem]) item.insertBefore(progress(read.done[item.dataset.stem]), item.querySelector(":scope > ul"));
     }
     markDone();
     if (whole) whole.checked = read[stem] === true;
@@ -105,7 +105,7 @@
 
   // The section at the height where people read is marked in the lists of sections.
   const links = new Map();
-  for (const link of all(":is(.sections, .contents) a")) {
+  for (const link of all(":is(.sections, .contents, .chapters ul) a")) {
     const id = decodeURIComponent(link.hash.slice(1));
     links.set(id, [...links.get(id) ?? [], link]);
   }
