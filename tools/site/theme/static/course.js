@@ -77,7 +77,7 @@
     });
   };
   addEventListener("resize", makeReachable);
-  document.fonts.ready.then(() => (window.requestIdleCallback ?? setTimeout)(makeReachable));
+  document.fonts.ready.then(() => (window.requestIdleCallback ?? setTimeout)(makeReachable, { timeout: 300 }));
 
   // A link may lead into a folded solution.
   const unfold = () => {
