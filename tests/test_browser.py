@@ -605,18 +605,6 @@ def test_progress_needs_no_storage(browser, address, stored):
     context.close()
 
 
-def test_another_language_opens_at_the_passage_and_spoils_no_solution(browser, address):
-    page = browser.new_page(viewport=PHONE)
-    page.goto(f"{address}/en/attention-pooling.html")
-    page.locator("#references").scroll_into_view_if_needed()
-    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    page.click(".languages summary")
-    page.click('.languages a[data-edition="vi"]')
-    page.wait_for_url("**/vi/attention-pooling.html#*")
-    assert page.locator("article details[open]").count() == 0
-    page.close()
-
-
 def test_a_picture_opens_large_over_the_page(browser, address):
     page = browser.new_page(viewport=PHONE)
     page.goto(f"{address}/tr/attention-pooling.html")
