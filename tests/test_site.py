@@ -1,11 +1,13 @@
 """The site as it is written: complete, valid links, in the reader's language, nothing from elsewhere."""
 
+import inspect
 import os
 import re
 import shutil
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -246,8 +248,13 @@ def test_exercises_look_alike_and_have_one_solution_each(chapter):
     for exercise in found:
         assert "★" in exercise.h3.select_one(".effort").get_text()
     folded = [[line.get_text() for line in exercise.select("details > summary")] for exercise in found]
-    assert [lines for lines in folded if lines] == [[word["solution"]]] * len(names)
-    assert len(page.select("details.solution")) == len(names)
+    assert folded == [[word["solution"]]] * len(found)
+    assert len(page.select("details.solution")) == len(found)
+    for turn in turns:
+        solution = page.find(id=turn).find_parent("section").select_one("details.solution pre").get_text()
+        name = turn.removeprefix("your-turn-").replace("-", "_")
+        function = getattr(import_module(f"mha_course.practice.{FORM.replace('-', '_')}"), name).solution
+        assert solution.strip() in inspect.getsource(function) and solution.startswith(f"def {name}(")
     both = page.find(id="solution-order"), page.find(id="solution-order-why")
     assert both[0].find_parent("details") is both[1].find_parent("details")
 

@@ -13,7 +13,7 @@ from sphinx.errors import SphinxError
 
 from tools.course import parsed_notebook
 
-from .edition import words
+from .edition import course_of, words
 from .outputs import Picture, output_nodes
 from .plain import plain
 from .renderer import CellRenderer
@@ -45,23 +45,26 @@ class NotebookParser(MystParser):
         renderer = markdown.renderer
         renderer.setup_render(markdown.options, {})
         renderer.begin(cells, environment)
+        solved = any(cell["id"].startswith("solution-") for cell in cells)  # a class's copy has none
         for solution, group in groupby(cells, lambda cell: cell["id"].startswith("solution-")):
             if solution:
                 box = folded(words(environment.config)["solution"], classes=["solution"])
                 with renderer.current_node_context(box, append=True):
                     render(list(group), renderer)
             else:
-                render(list(group), renderer)
+                render(list(group), renderer, solved)
         renderer._render_finalise()
         environment.metadata[environment.docname].update(renderer.summary())
 
 
-def render(cells: list[dict], renderer: CellRenderer) -> None:
+def render(cells: list[dict], renderer: CellRenderer, solved: bool = False) -> None:
     """One cell after the other; what is there for the notebook only is left out."""
     for cell in cells:
         renderer.cell = cell["id"]
         if cell["cell_type"] == "code" and cell["id"] != "setup":  # readers of the site install nothing
             renderer.current_node += code_cell(cell, renderer)
+            if solved and cell["id"].startswith("attempt-"):
+                renderer.current_node += turn_solution(cell["id"].removeprefix("attempt-"), renderer)
         elif cell["cell_type"] == "markdown" and cell["id"] not in renderer.captions:
             if cell["id"].startswith("solution-"):
                 with renderer.current_node_context(Box(ids=[cell["id"]]), append=True):
@@ -89,6 +92,19 @@ def code_cell(cell: dict, renderer: CellRenderer) -> list[nodes.Node]:
     box = Box(classes=["cell", *(f"tag-{tag}" for tag in tags)], ids=[cell["id"]])
     box += shown + parts if pictures and "hide-input" in tags else parts + shown
     return [box] if box.children else []
+
+
+def turn_solution(name: str, renderer: CellRenderer) -> nodes.Node:
+    """A turn's solution, which the notebook prints when it is asked to, folded."""
+    environment = renderer.environment
+    course = course_of(environment.config)
+    path = course.root / course.package / "practice" / f"{environment.docname.replace('-', '_')}.py"
+    source = path.read_text(encoding="utf-8")
+    found = {part.name: part for part in ast.parse(source).body if isinstance(part, ast.FunctionDef)}
+    part = found[name.replace("-", "_")]
+    code = "\n".join(source.splitlines()[part.lineno - 1 : part.end_lineno])  # without `turn` above it
+    block = nodes.literal_block(code, code, language="ipython3", classes=["code"])
+    return folded(words(environment.config)["solution"], block, classes=["solution"])
 
 
 def fold_label(key: str, tags: list[str], source: str, pictures: bool, word: dict[str, str]) -> str:
