@@ -1,7 +1,9 @@
 """The site in a real browser: it switches languages, finds words, needs no other host and suits everyone."""
 
 import gzip
+import io
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator
@@ -10,6 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tools.course import ROOT, Course, cells
@@ -109,6 +112,18 @@ def test_the_switcher_keeps_page_and_passage_and_is_remembered(browser, address)
     assert page.evaluate("Math.abs(document.querySelector('#formula').getBoundingClientRect().top) < 200")
     page.goto(f"{address}/")
     page.wait_for_url("**/tr/index.html")
+    page.close()
+
+
+def test_another_language_opens_nothing_that_is_folded(browser, address):
+    page = browser.new_page(viewport=PHONE, reduced_motion="reduce")
+    page.goto(f"{address}/en/attention-pooling.html")
+    at = "cell => scrollTo(0, cell.getBoundingClientRect().top + scrollY - innerHeight / 4 + 5)"
+    page.locator(".cell.tag-claim").nth(2).evaluate(at)
+    page.click(".languages summary")
+    page.click('.languages a[data-edition="vi"]')
+    page.wait_for_url("**/vi/**")
+    assert page.url.partition("#")[2] and page.locator("article details[open]").count() == 0
     page.close()
 
 
@@ -519,6 +534,22 @@ def test_no_button_covers_code_on_a_phone(browser, address):
     page.close()
 
 
+@pytest.mark.parametrize("page_name", ["index", "attention-pooling"])  # a plot, a drawing
+def test_pictures_are_on_the_ground_of_the_page_in_light_and_dark(browser, address, page_name):
+    for scheme in ("light", "dark"):
+        page = browser.new_page(viewport=PHONE, color_scheme=scheme)
+        page.goto(f"{address}/en/{page_name}.html")
+        for picture in page.locator("figure img").all()[:3]:
+            picture.scroll_into_view_if_needed()
+            page.wait_for_timeout(300)
+            shot = Image.open(io.BytesIO(picture.screenshot())).convert("RGB")
+            ground = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+            rgb = [int(value) for value in re.findall(r"\d+", ground)[:3]]
+            corner = shot.getpixel((shot.width // 2, 2))
+            assert max(abs(one - other) for one, other in zip(corner, rgb, strict=True)) <= 2, (scheme, corner)
+        page.close()
+
+
 def test_what_was_read_is_marked_and_can_be_forgotten(browser, address):
     context = browser.new_context(viewport=DESK)
     page = context.new_page()
@@ -528,7 +559,15 @@ def test_what_was_read_is_marked_and_can_be_forgotten(browser, address):
     assert page.locator(".start a").get_attribute("href") == f"{CHAPTER}.html#split"
     assert page.locator(".card .read").count() == 0
     page.goto(f"{address}/en/{CHAPTER}.html#summary")
-    page.locator(f'.chapters li[data-stem="{CHAPTER}"] .read').wait_for()
+    page.locator('.sections [aria-current][href="#summary"]').wait_for()
+    read = page.locator(f'.chapters li[data-stem="{CHAPTER}"] .read')
+    assert read.count() == 0  # to jump to the end is not to read
+    for section in page.locator("article section[id]").all():
+        section.evaluate("section => section.scrollIntoView({behavior: 'instant'})")
+        page.wait_for_timeout(60)
+    page.goto(f"{address}/en/{CHAPTER}.html#summary")
+    page.locator('.sections [aria-current][href="#summary"]').wait_for()
+    read.wait_for()
     page.goto(f"{address}/zh/index.html")
     assert page.locator(f'.card[data-stem="{CHAPTER}"] .read').get_attribute("aria-label") == "已讀"
     assert page.locator("main .forget").is_visible()
@@ -550,7 +589,7 @@ def test_a_chapter_is_marked_by_hand_and_the_next_one_offered(browser, address):
     page.goto(f"{address}/zh/index.html")
     start = page.locator(".start a")
     assert start.get_attribute("href") == "scoring-functions.html"
-    assert start.inner_text().startswith("繼續閱讀：2 ")
+    assert start.inner_text().startswith("下一章：2 ")
     page.goto(f"{address}/en/attention-pooling.html#summary")
     page.locator("main > .tick input").uncheck()
     page.goto(f"{address}/en/index.html")
@@ -613,7 +652,7 @@ def test_a_picture_opens_large_over_the_page(browser, address):
     picture.click()
     large = page.locator("dialog.large")
     assert large.is_visible() and large.locator("img").bounding_box()["width"] > 1.5 * width
-    assert large.evaluate("box => box.scrollWidth > box.clientWidth")  # it can be moved about
+    assert large.evaluate("box => box.scrollLeft > 50 && box.scrollWidth > box.clientWidth")  # the middle was pressed
     large.get_by_role("button").click()
     assert not large.is_visible() and page.url.endswith("/tr/attention-pooling.html")
     page.close()

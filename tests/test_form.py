@@ -119,12 +119,13 @@ def page(text: str = PAGE) -> NotebookNode:
         else:
             outputs = []
             if "picture" in tags:
-                outputs = [new_output("display_data", {"image/png": "aGk="})]
+                size = {"image/png": {"width": 400, "height": 300}} if "blurred" not in tags else {}
+                outputs = [new_output("display_data", {"image/png": "aGk="}, metadata=size)]
             if "printed" in tags:
                 outputs = [new_output("stream", name="stdout", text="0.70711\n")]
             if "untouched" in tags:
-                outputs = [new_output("stream", name="stdout", text="◻\n")]
-            kept = [tag for tag in tags if tag not in ("picture", "printed", "untouched")]
+                outputs = [new_output("stream", name="stdout", text="…\n")]
+            kept = [tag for tag in tags if tag not in ("picture", "blurred", "printed", "untouched")]
             cell = new_code_cell(body.strip(), outputs=outputs, execution_count=1, metadata={"tags": kept})
         cell["id"] = key
         made.append(cell)
@@ -187,6 +188,8 @@ FAULTS = {
     "an import in a function": ("0.5\n%%% text ex", "def f():\n    import os\n%%% text ex", "solution-half", "imports"),
     "no bold caption": ("**A loaf.**", "A loaf.", "opening-caption", "bold"),
     "a long caption": ("**A loaf", "**A loaf" + " is long" * 15, "opening-caption", "120"),
+    "a blurred picture": ("hide-input picture", "hide-input picture blurred", "opening", "retina"),
+    "a shade": ("**A loaf.**", "**A dark loaf.**", "opening-caption", "'dark'"),
     "no guess": ("text predict-loss", "text guess-loss", "title", "predict-NAME"),
     "an odd guess": ("> **Predict first.**", "**Predict first.**", "predict-loss", "Predict"),
     "no next": ("**Next:**", "Then", "summary", "Next"),

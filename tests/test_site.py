@@ -23,6 +23,7 @@ from tools.course import ROOT, Course, cells
 from tools.editions.lock import PageState, page_state
 from tools.site.build import build
 from tools.site.extension import notices
+from tools.site.extension.formulas import with_comma
 from tools.site.extension.plain import plain
 from tools.site.extension.terms import patterns
 
@@ -237,6 +238,38 @@ def test_the_promise_leads_and_describes_the_page(chapter):
     description = page.find("meta", {"name": "description"})["content"]
     assert plain_quotes(page.select_one(".lead").get_text())[:40] == plain_quotes(description)[:40]
     assert len(page.select(".lead")) == 1 and len(page.select(".facts")) == 2
+
+
+def test_a_page_begins_with_its_title_promise_and_time(chapter):
+    page, _ = chapter
+    order = [page.h1, page.select_one(".lead"), *page.select(".facts"), page.select_one(".tools .actions")]
+    places = list(page.descendants)
+    assert [places.index(node) for node in order] == sorted(places.index(node) for node in order)
+
+
+@pytest.mark.parametrize(
+    ("formula", "written"),
+    [
+        (r"0.665\,(10, 0) = (7.55, -.35)", r"0{,}665\,(10; 0) = (7{,}55; -0{,}35)"),
+        (r"0,\ 1.25,\ 2.5", r"0;\ 1{,}25;\ 2{,}5"),
+        (r"k_{1, 2}, \dots", r"k_{1, 2}, \dots"),
+    ],
+)
+def test_formulas_have_the_decimal_comma_of_a_language(formula, written):
+    assert with_comma(formula) == written
+
+
+@pytest.mark.parametrize(("code", "number"), [("en", "7.55"), ("tr", "7,55"), ("vi", "7,55"), ("zh", "7.55")])
+def test_formulas_have_the_decimal_sign_of_the_text(site, code, number):
+    page = parsed(site / code / f"{FORM}.html")
+    assert number in page.select_one("#by-hand").find_parent("section").select_one("ol").get_text()
+
+
+def test_the_link_of_a_term_ends_where_the_word_ends(site):
+    pages = sorted((site / "tr").glob("*.html"))
+    links = [link for path in pages for link in parsed(path).select("a.term")]
+    after = [str(link.next_sibling or " ")[0] for link in links]
+    assert len(links) > 150 and not [sign for sign in after if sign.isalpha()]
 
 
 def test_exercises_look_alike_and_have_one_solution_each(chapter):

@@ -23,7 +23,7 @@ from torch import Tensor
 __all__ = ("UNTOUCHED", "Turn", "numbers", "turn")
 
 Answer = Callable[..., Any]
-UNTOUCHED = "◻"  # what a stub that returns nothing prints, the same in every language
+UNTOUCHED = "…"  # what a stub that returns nothing prints, the same in every language
 HINTS = resources.files("mha_course.practice") / "hints"
 LANGUAGE = "MHA_COURSE_LANGUAGE"  # the variable of the environment that chooses a language
 TOLERANCE = 1e-4

@@ -31,7 +31,9 @@ TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes, and (\d+) more for the exercise
 EXERCISE = re.compile(r"^### .*\S \(★{1,3}, (\d+) minutes\)$", re.MULTILINE)
 TURN = re.compile(r"### Your turn: .*\S \(★{1,3}, \d+ minutes\)\n")
 WORKED = ("exercise-", "your-turn-")  # cells that say how many minutes they take
-UNTOUCHED = "◻\n"  # what a stub prints
+SHARP = '%config InlineBackend.figure_formats = ["retina"]'
+SHADE = re.compile(r"(?<![*\w])(?:dark|pale|light|bright)(?:er|est)?\b|\bblack\b")
+UNTOUCHED = "…\n"  # what a stub prints
 BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 SOLUTION = re.compile(r"<details><summary>Solution.*</summary>\n")
 ANSWER = re.compile(r"<details><summary>.*?</details>", re.DOTALL)
@@ -312,6 +314,11 @@ def attempt_faults(cell: NotebookNode, name: str) -> Iterator[str]:
 def captions(notebook: NotebookNode) -> Iterator[Fault]:
     texts = cells(notebook)
     for key, cell in cells(notebook, "code").items():
+        if any(
+            "image/png" in output.get("data", {}) and "image/png" not in output.metadata
+            for output in cell.get("outputs", [])
+        ):
+            yield key, f"is blurred on sharp screens: before the first plot stands {SHARP}"
         if has_picture(cell) and f"{key}-caption" in texts:
             yield from ((f"{key}-caption", what) for what in caption_faults(texts[f"{key}-caption"].source))
 
@@ -323,3 +330,5 @@ def caption_faults(text: str) -> Iterator[str]:
         yield "begins with what is seen, in one bold sentence"
     elif (length := len(plain(bold[0]))) > CAPTION_LENGTH:
         yield f"its bold sentence has {length} characters: at most {CAPTION_LENGTH} are read aloud well"
+    if shade := SHADE.search(text):
+        yield f"says {shade[0]!r}, which is not so where the page is dark: strong, filled, first, left"

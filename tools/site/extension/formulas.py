@@ -16,7 +16,9 @@ from .writer import Box
 logger = logging.getLogger(__name__)
 AFTER = re.compile(r"^(?:[^\s\u2e80-\uffef]+|[、。，；：！？）」』》〉]+)")
 BEFORE = re.compile(r"(?:[^\s\u2e80-\uffef]+|[（「『《〈]+)$")
-SHORT = 20  # signs: a shorter formula stays on one line
+SHORT = 24  # signs: a shorter formula stays on one line
+POINT = re.compile(r"(?P<before>\d?)\.(?=\d)")
+BETWEEN = re.compile(r"(?<=\d),(?=(\\ |\s)*[-\d])")  # two numbers
 BASE = re.compile(r'(</span>)(<span class="base">)')
 SERVER = """
 const katex = require(process.argv[1]);
@@ -67,6 +69,13 @@ def render(formula: str, display: bool) -> dict[str, str]:
     return json.loads(process.stdout.readline())
 
 
+def with_comma(formula: str) -> str:
+    """A formula as it is written where a comma is the decimal sign, and a semicolon parts such numbers."""
+    if not POINT.search(formula):
+        return formula
+    return POINT.sub(lambda point: f"{point['before'] or 0}{{,}}", BETWEEN.sub(";", formula))
+
+
 def visit(translator, node: nodes.Element, display: bool) -> None:
     """Write a formula; a formula that KaTeX refuses is a warning that quotes it."""
     formula = node.astext()
@@ -76,8 +85,8 @@ def visit(translator, node: nodes.Element, display: bool) -> None:
         logger.warning("%s: the formula %r cannot be set: %s", place, formula, answer["error"], location=node)
         answer = {"html": translator.encode(formula)}
     tag = "div" if display else "span"
-    short = not display and len(re.sub(r"\\[a-zA-Z]+", "x", formula)) <= SHORT
-    if "glued" in node.parent.get("classes", []):  # within itself such a formula may go on in the next line
+    short = not display and len(re.sub(r"\\[a-zA-Z]+|\{,\}", "x", formula)) <= SHORT
+    if "glued" in node.parent.get("classes", []) and not short:  # a long one may go on in the next line
         answer = {"html": BASE.sub(r"\1<wbr>\2", answer["html"])}
     translator.body.append(f'<{tag} class="math{" whole" if short else ""}">{answer["html"]}</{tag}>')
     raise nodes.SkipNode

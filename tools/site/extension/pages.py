@@ -12,7 +12,8 @@ from sphinx.util.osutil import relative_uri
 
 from .edition import course_of, words
 from .notices import notices, untranslated
-from .plain import plain
+from .plain import curled, plain
+from .renderer import TOOLS
 
 POLICY = (
     "default-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "
@@ -54,6 +55,7 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
         state_page=neighbour(app, page, "translations"),
         notices=told,
         openings=openings,
+        tools_mark=TOOLS,
         text_lang=course.languages[course.source].html if untranslated(course, language, stem) else "",
     )
 
@@ -141,7 +143,7 @@ def about(app: Sphinx, here: str, stem: str) -> dict[str, Any]:
         "title": app.env.titles[page].astext(),
         "number": course.numbers.get(stem, ""),
         "minutes": word["minutes"].format(n=facts["minutes"]) if "minutes" in facts else "",
-        "lead": facts.get("lead", ""),
+        "lead": curled(facts.get("lead", ""), app.config),
         "picture": facts.get("picture"),
         "href": relative_uri(start, target) or start.rpartition("/")[2],
         "current": page == here,

@@ -4,6 +4,8 @@ import re
 from xml.etree import ElementTree
 
 from docutils import nodes
+from docutils.utils.smartquotes import smartyPants
+from sphinx.config import Config
 
 from .formulas import render
 
@@ -11,6 +13,12 @@ MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
 LOW = str.maketrans("0123456789+−-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
 HIGH = str.maketrans("0123456789+−-=()⊤hijkn", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵀʰⁱʲᵏⁿ")
 RELATIONS = set("=≠<>≤≥≈→←∈")
+
+
+def curled(text: str, config: Config) -> str:
+    """Text that stands in no paragraph, with the quotation marks that Sphinx gives to paragraphs."""
+    kept = config.language in config.smartquotes_excludes.get("languages", ())
+    return text if kept else str(smartyPants(text, "q", config.language))
 
 
 def plain(node: nodes.Node) -> str:

@@ -15,16 +15,19 @@ from sphinx.util.osutil import relative_uri
 from tools.course import parsed_notebook
 from tools.editions.lock import MEASURED
 
-from .edition import words
-from .plain import plain
+from .edition import course_of, words
+from .formulas import with_comma
+from .plain import curled, plain
 from .writer import Box
 
 logger = logging.getLogger(__name__)
 LINK = re.compile(r"^(?P<stem>[\w-]*)(?:\.(?P<kind>ipynb|md))?(?:#(?P<anchor>.+))?$")
 DESCRIPTION_LENGTH = 160
 LONGEST_NAME = 80  # of a term with its other names, as the glossary begins
+TOOLS = "<!-- tools -->"  # the template puts what one can do with the page here
 CONTENTS = "<!-- chapters -->"  # the home page's template puts the cards of the chapters here
 DETAILS = re.compile(r"\A<details><summary>.*?</summary>\n(.*)</details>\s*\Z", re.DOTALL)
+SUMMARY = re.compile(r"(?<=<summary>).*?(?=</summary>)")
 EFFORT = re.compile(r"\s*[(（]★{1,3}[,，、]?\s*[^()（）]*[)）]$")
 
 
@@ -58,6 +61,7 @@ class CellRenderer(SphinxRenderer):
             source = DETAILS.sub(r"\1", source)
         if self.cell.startswith("quiz-"):
             source = source.replace("<details>", '<details class="answer">')
+            source = SUMMARY.sub(lambda found: curled(found[0], self.environment.config), source)
         tokens = self.md.parse(source, self.md_env)
         self.headings = 0
         if tokens and tokens[0].content.startswith("<details>"):
@@ -75,8 +79,15 @@ class CellRenderer(SphinxRenderer):
             if isinstance(node, nodes.strong):
                 close_gap(node)
             if isinstance(node, nodes.math | nodes.math_block):
-                node["cell"] = self.cell
+                self.dress_formula(node)
         self.dress(added)
+
+    def dress_formula(self, node: nodes.math | nodes.math_block) -> None:
+        """A formula knows its cell, and has the decimal sign of the language, as the text around it."""
+        node["cell"] = self.cell
+        config = self.environment.config
+        if course_of(config).languages[config.course_language].decimal == ",":
+            node[:] = [nodes.Text(with_comma(node.astext()))]
 
     def dress(self, added: list[nodes.Node]) -> None:
         """Classes for the style sheet: what kind of passage this is."""
@@ -105,6 +116,8 @@ class CellRenderer(SphinxRenderer):
             node["classes"].append("start")
         else:
             node["classes"].append("facts")
+            if node.parent.index(node) == 3:
+                node.parent += nodes.raw("", TOOLS, format="html")
             if number := re.search(r"\d+", node.astext()):
                 self.facts["minutes"] = int(number[0])  # the last of these lines says the time
 
@@ -127,6 +140,8 @@ class CellRenderer(SphinxRenderer):
             self._render_tokens(self.md.parse(source, self.md_env))
         for strong in list(box.findall(nodes.strong)):
             close_gap(strong)
+        for formula in box.findall(lambda node: isinstance(node, nodes.math | nodes.math_block)):
+            self.dress_formula(formula)
         return box.children
 
     def summary(self) -> dict[str, object]:

@@ -11,6 +11,7 @@ from .edition import words
 
 HAN = re.compile("[\u4e00-\u9fff]")
 WIDEST, ROOM = 30, 60  # signs: of one column, of all columns
+OPENING = re.compile(r'<span class="(?:p">[^<]*[(\[{]|o">\.)</span>')  # behind it a narrow screen may break
 PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
 
 
@@ -23,7 +24,8 @@ def line_element(line: str) -> str:
     text = re.sub("<[^>]*>", "", line)
     indent = len(text) - len(text.lstrip(" "))
     style = f' style="--in:{indent}ch"' if indent else ""
-    return f'<span class="line"{style}>{line}\n</span>'
+    breakable = OPENING.sub(r"\g<0><wbr>", line)
+    return f'<span class="line"{style}>{breakable}\n</span>'
 
 
 def said(node: nodes.Element) -> str:
@@ -90,7 +92,7 @@ class CourseTranslator(HTML5Translator):
             raise
 
     def visit_emphasis(self, node: nodes.Element) -> None:
-        """Chinese is stressed by dots, not by slanted characters: the style sheet has to tell them apart."""
+        """Chinese is stressed by weight, not by slanted characters: the style sheet has to tell them apart."""
         self.body.append('<em class="han">' if HAN.search(node.astext()) else "<em>")
 
     def visit_table(self, node: nodes.Element) -> None:

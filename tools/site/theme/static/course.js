@@ -25,7 +25,7 @@
   // The other language opens at the passage that is at the top of the window.
   const passageInView = () => {
     if (scrollY < 100) return "";
-    const passages = [...document.querySelectorAll("article [id]")].filter(node => node.checkVisibility()); // no folded solution
+    const passages = [...document.querySelectorAll("article [id]")].filter(node => node.checkVisibility() && !node.matches(".cell:has(> details:not([open]))")); // nothing folded
     const seen = passages.filter(node => node.getBoundingClientRect().top < innerHeight / 4);
     return seen.length ? `#${seen.at(-1).id}` : location.hash;
   };
@@ -105,6 +105,9 @@
     large.setAttribute("aria-label", link.title);
     large.replaceChildren(find("dialog.search form button").cloneNode(true), find("img", link).cloneNode());
     large.showModal();
+    const box = find("img", link).getBoundingClientRect(); // what was pressed comes to the middle
+    const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    large.scrollTo(x * large.scrollWidth - large.clientWidth / 2, y * large.scrollHeight - large.clientHeight / 2);
   });
 
   const dialog = find("dialog.search");

@@ -66,7 +66,8 @@
     const next = last < 0 ? null : (unread ?? numbered[last]).querySelector("a"); // the last one, or what follows if that is read
     const passage = unread && read[unread.dataset.stem] ? `#${read[unread.dataset.stem]}` : "";
     start.href = next ? next.getAttribute("href") + passage : first.href;
-    start.textContent = next ? list.dataset.continue + next.querySelector(".title").textContent : first.text;
+    const word = unread?.dataset.stem in read ? list.dataset.continue : list.dataset.next;
+    start.textContent = next ? word + next.querySelector(".title").textContent : first.text;
   };
   for (const button of all(".forget")) button.addEventListener("click", () => { read = {}; keep(); show(); });
 
@@ -93,7 +94,7 @@
   }
   let chosen = false; // by the reader, on this page: then scrolling changes it no more
   if (isChapter) {
-    const label = checkbox(list.dataset.read, isRead => {
+    const label = checkbox(list.dataset.readChapter, isRead => {
       chosen = true;
       change(() => { read.last = stem; read[stem] = isRead || ""; });
     });
@@ -111,6 +112,7 @@
   }
   const sections = all("article section[id]").filter(section => links.has(section.id));
   const inView = new Set();
+  const seen = new Set(sections.slice(0, 1 + sections.findIndex(section => section.id === read[stem])));
   const mark = current => {
     for (const [id, found] of links) {
       for (const link of found) {
@@ -128,11 +130,15 @@
     if (!isChapter || scrollY < 100) return;
     change(() => {
       read.last = stem;
-      if (read[stem] !== true) read[stem] = current.id === "summary" && !chosen ? true : current.id;
+      const isRead = current.id === "summary" && seen.size > sections.length / 2 && !chosen; // not who jumps to the end
+      if (read[stem] !== true) read[stem] = isRead || current.id;
     });
   };
   const watcher = new IntersectionObserver(entries => {
-    for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);
+    for (const { target, isIntersecting } of entries) {
+      inView[isIntersecting ? "add" : "delete"](target);
+      if (isIntersecting) seen.add(target);
+    }
     const current = sections.findLast(section => inView.has(section));
     if (current) { mark(current); note(current); }
     else if (scrollY < innerHeight / 2) mark({}); // above the first one
