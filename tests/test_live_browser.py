@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests.test_browser import AXE, CHROMIUM, DESK, FLAGS, PHONE, WIDE, Watched, pytestmark  # noqa: F401
 from tools.course import Course, cells
@@ -15,6 +15,9 @@ from tools.site.live import HERE, PREFIX, places
 COURSE = Course()
 AXE_SAYS = """async () => (await axe.run(".live")).violations
     .map(rule => [rule.id, rule.nodes.slice(0, 3).map(node => node.html.slice(0, 160))])"""
+CUT = """[...document.querySelectorAll(".live-scroll")].filter(box => box.scrollWidth > box.clientWidth)
+    .map(box => [box.scrollWidth, box.clientWidth])"""
+SLIM = {"width": 390, "height": 844}
 A_FRAME = 16  # milliseconds: the longest that the page may be busy while something is dragged
 
 
@@ -99,7 +102,7 @@ def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path, cod
     box.locator("input[type=text]").fill("Give me two new hatts!")
     page.keyboard.press("Enter")
     assert "hatts" in box.locator(".live-unknown").inner_text()
-    box.locator(".live-unknown button").click()
+    box.locator(".live-unknown .button").click()
     assert box.locator("input[type=text]").input_value() == "give me two new hats !"
     assert not box.locator(".live-unknown button").count()
     # another language loads its own network
@@ -108,6 +111,98 @@ def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path, cod
     assert not watched.complaints
     assert all(url.startswith(("file:", "data:")) for url in watched.requests)
     context.close()
+
+
+def typed(page: Page, sentence: str) -> Locator:
+    """Translate a sentence; what the translator says about its words."""
+    page.locator(".live-translator input[type=text]").fill(sentence)
+    page.keyboard.press("Enter")
+    return page.locator(".live-unknown")
+
+
+@pytest.mark.parametrize(
+    ("code", "joined"),
+    {"en": "“am”, “yêu”, “and” and “rigth”,", "zh": "「am」、「yêu」、「and」和「rigth」，"}.items(),
+)
+def test_unknown_words_are_told_at_once_with_neighbours_that_may_be_meant(
+    browser: Browser, site: Path, code: str, joined: str
+) -> None:
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
+    opened(page, site, "bahdanau-attention", "translator", code)
+    said = typed(page, "I am yêu and rigth am you we see it")
+    assert joined in said.inner_text() and "<unk>" in said.inner_text()
+    word = COURSE.words(code)
+    assert said.locator(".button").all_inner_texts() == [word["live.take"].format(word="right")]
+    for sentence in ("he eats and ate", "write while every plate she short", "we loved his freind"):
+        typed(page, sentence)
+        take = ["love", "friend"] if "loved" in sentence else []
+        assert said.locator(".button").all_inner_texts() == [word["live.take"].format(word=w) for w in take]
+    known = page.locator(".live-translator details")
+    said.get_by_role("button", name=word["live.translator.see"]).click()
+    assert known.get_attribute("open") is not None and "umbrella" in known.inner_text()
+    page.close()
+
+
+@pytest.mark.parametrize("sentence", ["Tôi yêu em", "Bir kedi gördüm.", "我愛你。"])
+def test_a_sentence_in_another_language_is_not_translated(
+    browser: Browser, site: Path, sentence: str
+) -> None:
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
+    opened(page, site, "bahdanau-attention", "translator", "vi")
+    said, written = typed(page, sentence), page.locator(".live-written")
+    assert said.locator("p").first.inner_text() == COURSE.words("vi")["live.translator.english"]
+    assert not written.is_visible() and not page.locator(".live-heat").is_visible()
+    said.locator(".button").click()
+    assert written.is_visible() and not said.inner_text()
+    assert "“café”" in typed(page, "my café is open").inner_text() and written.is_visible()
+    page.close()
+
+
+def test_on_a_phone_the_translation_is_not_covered_and_not_cut(browser: Browser, site: Path) -> None:
+    context = browser.new_context(viewport=SLIM, has_touch=True, is_mobile=True, reduced_motion="reduce")
+    page = context.new_page()
+    opened(page, site, "bahdanau-attention", "translator", "vi")
+    field, chips = (
+        page.locator(".live-form input[type=text]"),
+        page.locator(".live-form fieldset label").all(),
+    )
+    corners = [(place["x"], place["width"]) for chip in chips if (place := chip.bounding_box())]
+    assert corners[0] == corners[2] and corners[1] == corners[3] and corners[0][1] == corners[1][1]
+    typed(page, "the cat looks at my two new hats")
+    expect(field).not_to_be_focused()  # its keyboard would lie over the translation
+    assert page.evaluate(CUT) == []
+    heights = [
+        place["y"]
+        for name in (".live-written", ".live-written ~ .live-small", ".live-heat")
+        if (place := page.locator(name).first.bounding_box())
+    ]
+    assert heights == sorted(heights)  # that it may be wrong is said at the translation
+    page.locator(".live-link").tap()
+    expect(page.locator(".live-translator details p")).to_be_in_viewport(ratio=1)
+    typed(page, " ")
+    assert field.input_value() == "give me two new hats ."
+    context.close()
+
+
+def test_words_about_keys_are_for_those_who_may_have_them(browser: Browser, site: Path) -> None:
+    for settings in ({"viewport": DESK}, {"viewport": SLIM, "has_touch": True, "is_mobile": True}):
+        context = browser.new_context(reduced_motion="reduce", **settings)
+        page = context.new_page()
+        for component, stem in {"heads": "looking-at-heads", "pooling": "attention-pooling"}.items():
+            opened(page, site, stem, component)
+            hint = page.get_by_text(COURSE.words("en")["live.keys"])
+            place = hint.bounding_box()
+            assert place and (place["width"] > 1) == ("has_touch" not in settings)  # a screen reader has them
+        context.close()
+
+
+def test_maps_of_heads_have_their_shades_where_decimals_have_a_comma(browser: Browser, site: Path) -> None:
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
+    opened(page, site, "looking-at-heads", "heads", "tr")
+    page.locator(".live-map rect").first.wait_for(state="attached")
+    shades = page.locator(".live-map rect").evaluate_all("rs => rs.map(r => getComputedStyle(r).fillOpacity)")
+    assert len(set(shades)) > 10
+    page.close()
 
 
 def test_tokens_appear_one_after_the_other_unless_a_reader_wants_no_motion(
@@ -159,7 +254,7 @@ def test_the_home_page_shows_the_translator_where_its_picture_was(browser: Brows
 
 def order_of(page: Page) -> str:
     """The source words as they stand."""
-    return " ".join(page.locator(".live-chips button").all_inner_texts())
+    return " ".join(page.locator(".live-chips button").all_inner_texts()).replace("“.”", ".")
 
 
 TIMED = """async () => {
@@ -279,6 +374,26 @@ def test_heads_and_query_answer_to_a_finger(browser: Browser, site: Path) -> Non
     context.close()
 
 
+@pytest.mark.parametrize(
+    ("code", "output"), {"en": "(7.14, 3.56)", "tr": "(7,14; 3,56)", "vi": "(7,14; 3,56)"}.items()
+)
+def test_what_a_query_does_is_seen_while_it_is_dragged(
+    browser: Browser, site: Path, code: str, output: str
+) -> None:
+    context = browser.new_context(viewport=SLIM, has_touch=True, is_mobile=True, reduced_motion="reduce")
+    page = context.new_page()
+    opened(page, site, "attention-pooling", "pooling", code)
+    for plane in page.locator(".live-plane").all():
+        expect(plane).to_be_in_viewport(ratio=1)
+    assert page.locator("b.live-output").inner_text() == output
+    tokens = ["give", "me", "two", "new", "hats", "“.”"]
+    assert page.locator(".live-pooling tbody th").all_inner_texts() == tokens
+    plane = page.locator(".live-plane").first
+    assert plane.locator("text").all_text_contents() == tokens
+    assert plane.locator("circle ~ text").count() == len(tokens)  # on top of the handle, wherever it is
+    context.close()
+
+
 def test_a_query_is_dragged_and_the_output_stays_among_the_values(browser: Browser, site: Path) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 1200})
     page = context.new_page()
@@ -293,7 +408,7 @@ def test_a_query_is_dragged_and_the_output_stays_among_the_values(browser: Brows
         return tuple(map(float, box.locator("b.live-output").inner_text().strip("()").split(",")))
 
     assert query(page) == (1, 0)
-    assert column(2) == [-2, -1, 0, 0, 1, 2]
+    assert column(2) == [-2, -1, 0, 1, 2, 0]
     middle = box.locator(".live-reach").bounding_box()
     assert middle
     x, y = middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2

@@ -1,6 +1,6 @@
 // Writing a sentence without and with a key-value cache: what each step computes, and what is kept.
 courseLive.components.cache = ({ box, words, edition }) => {
-  const { element, fill } = courseLive;
+  const { element, fill, legible } = courseLive;
   const TOKENS = ["<bos>", "donne-moi", "deux", "chapeaux", "neufs", "."];
   // As the layer of the page: floating-point operations of four projections of a token, and of one query and key.
   const [WIDTH, PROJECTIONS, PAIR] = [64, 4 * 64 * 64 * 2, 2 * 64 * 2];
@@ -39,7 +39,7 @@ courseLive.components.cache = ({ box, words, edition }) => {
     const line = (label, color, state) => [element("i", {}, label), TOKENS.map((_, i) => spot(state(i), color))];
     const queries = name === "without" ? stateOf.without : i => (i === current ? "now" : "");
     const pairs = TOKENS.map((token, t) => [
-      element("span", { lang: "fr" }, token),
+      element("span", { lang: "fr" }, legible(token, words)),
       TOKENS.map((_, i) => spot(i <= current && queries(t) ? (i <= t ? "now" : "masked") : "", "live-of-pairs")),
     ]);
     return [

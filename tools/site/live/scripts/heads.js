@@ -1,6 +1,6 @@
 // The Transformer's heads: all maps of one sentence, a switch for each, and the source words in any order.
 courseLive.components.heads = async ({ box, words }) => {
-  const { element, fill, heat: { table, drawing, number, languageTag } } = courseLive;
+  const { element, fill, legible, heat: { table, drawing, number, languageTag } } = courseLive;
   const COURSE_SENTENCE = "give me two new hats .";
   const LANGUAGE = "fr";
   const SLICE = 10; // milliseconds of counting before the page may do something else
@@ -31,7 +31,7 @@ courseLive.components.heads = async ({ box, words }) => {
   const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const positions = element("input", { type: "checkbox", checked: true, onchange: () => { options.positions = positions.checked; translate(); } });
   box.append(
-    element("p", { class: "live-small" }, words.drag), chips,
+    element("p", { class: "live-small" }, words.drag, element("span", { class: "live-keys" }, " ", words.keys)), chips,
     element("div", { class: "live-stepper" }, button(words.another, another), button(words.restore, restore),
       element("label", { class: "live-check" }, positions, " ", words.positions)),
     before, now, element("p", { class: "live-small" }, words.press),
@@ -50,7 +50,7 @@ courseLive.components.heads = async ({ box, words }) => {
 
   function nameChips() {
     [...chips.children].forEach((item, i) => {
-      item.firstChild.setAttribute("aria-label", fill(words.place, { word: tokens[i], i: i + 1, n: tokens.length }));
+      item.firstChild.setAttribute("aria-label", fill(words.place, { word: legible(tokens[i], words), i: i + 1, n: tokens.length }));
     });
   }
 
@@ -64,7 +64,7 @@ courseLive.components.heads = async ({ box, words }) => {
   }
 
   function chip(word) {
-    const handle = element("button", { type: "button", lang: "en" }, word);
+    const handle = element("button", { type: "button", lang: "en" }, legible(word, words));
     const item = element("li", {}, handle);
     const place = () => [...chips.children].indexOf(item);
     handle.addEventListener("keydown", event => {

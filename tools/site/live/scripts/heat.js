@@ -1,19 +1,20 @@
 // Attention weights as pictures: a table that is a heat-map to the eye and numbers to a screen reader, a small
 // drawing, and bars.
 (() => {
-  const { element } = courseLive;
+  const { element, legible } = courseLive;
   const comma = /^(tr|vi)/.test(document.documentElement.lang);
   const local = text => (comma ? text.replace(".", ",") : text).replace("-", "−");
   const number = value => local(value.toFixed(2));
+  const pair = numbers => `(${numbers.join(comma ? "; " : ", ")})`;
   const languageTag = language => (language === "zh" ? "zh-Hant" : language);
 
   // `rows` and `columns` are {tokens, language}; `gold` has the gold columns of each row; `label` makes the
   // content of a row's heading.
   function table({ rows, columns, weights, gold, words, label = token => token }) {
     const head = element("tr", {}, element("td"), columns.tokens.map(token =>
-      element("th", { scope: "col", lang: languageTag(columns.language) }, element("span", {}, token))));
+      element("th", { scope: "col", lang: languageTag(columns.language) }, element("span", {}, legible(token, words)))));
     const body = rows.tokens.map((token, t) => element("tr", {},
-      element("th", { scope: "row", lang: languageTag(rows.language) }, label(token, t)),
+      element("th", { scope: "row", lang: languageTag(rows.language) }, label(legible(token, words), t)),
       columns.tokens.map((_, i) => {
         const weight = weights[t][i] ?? 0; // a step of a decoder does not see later ones
         const dot = gold?.[t]?.includes(i);
@@ -27,7 +28,7 @@
   // A square drawing without words; dark where the weight is near 1.
   function drawing(weights, columns) {
     const cells = weights.map((line, y) => [...line].map((weight, x) =>
-      (weight < 0.02 ? "" : `<rect x="${x}" y="${y}" width="1" height="1" fill-opacity="${number(weight)}"/>`)).join(""));
+      (weight < 0.02 ? "" : `<rect x="${x}" y="${y}" width="1" height="1" fill-opacity="${weight.toFixed(2)}"/>`)).join(""));
     const svg = element("svg:svg", { viewBox: `0 0 ${columns} ${weights.length}`, preserveAspectRatio: "none", "aria-hidden": "true" });
     svg.innerHTML = cells.join("");
     return svg;
@@ -35,5 +36,5 @@
 
   const bar = share => element("span", { class: "live-bar", "aria-hidden": "true", style: { "--share": share } });
 
-  courseLive.heat = { table, drawing, bar, number, local, languageTag };
+  courseLive.heat = { table, drawing, bar, number, pair, local, languageTag };
 })();

@@ -50,6 +50,9 @@
     // "Step {t} of {n}" with its numbers.
     fill: (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]),
 
+    // A token as a label of its own: a full stop alone would be taken for dirt.
+    legible: (token, words) => (/^[.。]$/.test(token) ? courseLive.fill(words.quoted, { word: token }) : token),
+
     still: () => matchMedia("(prefers-reduced-motion: reduce)").matches,
   };
 
@@ -67,8 +70,7 @@
       const picture = document.getElementById("live-translator")?.closest(".cell");
       if (picture) picture.hidden = true; // on the home page
       box.focus({ preventScroll: true });
-      const { top } = box.getBoundingClientRect();
-      if (top < 0 || top > innerHeight / 2) box.scrollIntoView();
+      box.scrollIntoView({ block: "nearest" }); // what is higher than the screen begins at its top
     } catch {
       button.disabled = false;
       if (place.children.length === 1) place.append(element("p", { role: "alert" }, words.failed));

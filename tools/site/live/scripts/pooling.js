@@ -1,14 +1,14 @@
 // Attention pooling in the plane: a query that can be dragged, keys, weights, and the output among the values.
 courseLive.components.pooling = ({ box, words }) => {
-  const { element, fill, softmax, pool, heat: { bar, number } } = courseLive;
-  // Keys and queries are those of the page's first figure, and the last three values those of its example by hand.
+  const { element, fill, softmax, pool, legible, heat: { bar, number, pair } } = courseLive;
+  // Keys and queries are those of the page's first figure; two, new and hats have the values of its example by hand.
   const TOKENS = [
     { token: "give", key: [-2, 0], value: [0, 0] },
     { token: "me", key: [-1, -1], value: [6, 2] },
-    { token: ".", key: [0, -2], value: [4, 7] },
     { token: "two", key: [0, 2], value: [10, 10] },
     { token: "new", key: [1, 1], value: [0, 10] },
     { token: "hats", key: [2, 0], value: [10, 0] },
+    { token: ".", key: [0, -2], value: [4, 7] },
   ];
   const QUERIES = { deux: [0, 1], chapeaux: [1, 0] };
   const EDGE = 3; // of the plane of keys, on each side
@@ -19,8 +19,7 @@ courseLive.components.pooling = ({ box, words }) => {
   let beta = 1;
 
   const svg = (tag, attributes, ...children) => element(`svg:${tag}`, attributes, ...children);
-  const pair = vector => `(${[...vector].map(value => value.toFixed(2)).join(", ")})`.replaceAll("-", "−");
-  const text = (x, y, label, name) => svg("text", { x, y, class: name, "text-anchor": "middle" }, label);
+  const text = (x, y, token, name) => svg("text", { x, y, class: name, "text-anchor": "middle" }, legible(token, words));
   const line = ([x, y], name) => svg("line", { x1: 0, y1: 0, x2: x, y2: -y, class: name, "marker-end": `url(#live-arrow-${name})` });
   const marker = name => svg("marker", { id: `live-arrow-${name}`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
     svg("path", { d: "M0 0 8 4 0 8z", class: `${name} live-filled` }));
@@ -31,7 +30,8 @@ courseLive.components.pooling = ({ box, words }) => {
     svg("line", { x1: i, x2: i, y1: -EDGE, y2: EDGE, class: "live-grid" }),
     svg("line", { y1: i, y2: i, x1: -EDGE, x2: EDGE, class: "live-grid" }),
   ]);
-  const keys = TOKENS.map(({ token, key: [x, y] }) => svg("g", {}, line([x, y], "live-key"), text(x, y < 0 ? -y + 0.42 : -y - 0.2, token, "live-key live-filled")));
+  const keys = TOKENS.map(({ key }) => line(key, "live-key"));
+  const keyNames = TOKENS.map(({ token, key: [x, y] }) => text(x, y < 0 ? -y + 0.42 : -y - 0.2, token, "live-key live-filled"));
   const arrow = line(query, "live-query");
   const handle = svg("circle", { class: "live-handle", r: 0.2 });
   const reach = svg("circle", {
@@ -39,7 +39,7 @@ courseLive.components.pooling = ({ box, words }) => {
     "aria-valuemin": -EDGE, "aria-valuemax": EDGE,
   });
   const plane = svg("svg", { viewBox: `${-EDGE} ${-EDGE} ${2 * EDGE} ${2 * EDGE}`, class: "live-plane" },
-    svg("defs", {}, marker("live-key"), marker("live-query")), grid, keys, arrow, handle, reach);
+    svg("defs", {}, marker("live-key"), marker("live-query")), grid, keys, arrow, handle, reach, keyNames);
 
   // --- the plane of values and output ---------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ courseLive.components.pooling = ({ box, words }) => {
   const corners = HULL.map(name => at(TOKENS.find(({ token }) => token === name).value).join(" ")).join(" ");
   const pulls = TOKENS.map(({ value }) => svg("line", { x1: at(value)[0], y1: at(value)[1], class: "live-pull" }));
   const dots = TOKENS.map(({ value }) => svg("circle", { cx: at(value)[0], cy: at(value)[1], class: "live-value live-filled" }));
-  const names = TOKENS.map(({ token, value }) => text(at(value)[0], at(value)[1] + (value[1] > 5 ? -0.9 : 1.5), token, "live-value live-filled"));
+  const names = TOKENS.map(({ token, value }) => text(at(value)[0], at(value)[1] + (value[1] > 5 ? -1.1 : 1.7), token, "live-value live-filled"));
   const output = svg("circle", { r: 0.42, class: "live-output live-filled" });
   const values = svg("svg", { viewBox: "-2 -2 14 14", class: "live-plane", "aria-hidden": "true" },
     svg("polygon", { points: corners, class: "live-hull" }), pulls, dots, names, output);
@@ -63,7 +63,7 @@ courseLive.components.pooling = ({ box, words }) => {
   const column = label => element("th", { scope: "col" }, label);
   const figure = (picture, caption) => element("div", {}, picture, element("p", { class: "live-small" }, caption));
   box.append(
-    element("p", { class: "live-small" }, words.drag),
+    element("p", { class: "live-small" }, words.drag, element("span", { class: "live-keys" }, " ", words.keys)),
     element("div", { class: "live-stepper" }, element("span", { class: "live-small" }, words.ask), ask),
     element("div", { class: "live-pair" }, figure(plane, words.plane), figure(values, words.values)),
     element("label", { class: "live-beta" }, element("span", {}, words.beta, " ", told), slider,
@@ -84,7 +84,7 @@ courseLive.components.pooling = ({ box, words }) => {
       circle.setAttribute("cy", -y);
     }
     reach.setAttribute("aria-valuenow", x);
-    reach.setAttribute("aria-valuetext", pair(query));
+    reach.setAttribute("aria-valuetext", pair(query.map(number)));
     const [left, top] = at(pooled);
     output.setAttribute("cx", left);
     output.setAttribute("cy", top);
@@ -97,11 +97,11 @@ courseLive.components.pooling = ({ box, words }) => {
     told.textContent = fill(words.temperature, { beta: number(beta), t: beta ? number(1 / beta) : "∞" });
     slider.setAttribute("aria-valuetext", number(beta));
     body.replaceChildren(...TOKENS.map(({ token, value }, i) => element("tr", {},
-      element("th", { scope: "row", lang: "en" }, token),
+      element("th", { scope: "row", lang: "en" }, legible(token, words)),
       element("td", {}, number(scores[i])),
       element("td", {}, number(weights[i]), bar(weights[i])),
-      element("td", {}, `(${value.join(", ")})`))));
-    sum.replaceChildren(words.output, " ", element("b", { class: "live-output" }, pair(pooled)));
+      element("td", {}, pair(value)))));
+    sum.replaceChildren(words.output, " ", element("b", { class: "live-output" }, pair(Array.from(pooled, number))));
   }
 
   // --- moving the query -----------------------------------------------------------------------------------

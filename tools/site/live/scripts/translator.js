@@ -1,10 +1,12 @@
 // The live translator: a sentence, its translation token by token, and where the network looks at each step.
 courseLive.components.translator = async ({ box, words, edition }) => {
-  const { element, fill, still, heat: { table, bar, number, languageTag } } = courseLive;
+  const { element, fill, still, legible, heat: { table, bar, number, languageTag } } = courseLive;
   const TARGETS = ["fr", "tr", "vi", "zh"];
   const COURSE_SENTENCE = "give me two new hats .";
   const PAUSE = 600; // milliseconds from one token to the next
   const BESTS = 3; // candidates shown for the next token
+  const SHORT = 5; // letters; shorter words have too many neighbours of another meaning
+  const REPLACED = 1.5; // letters; "write" is further from "white" than "freind" from "friend"
 
   let language = TARGETS.includes(edition) ? edition : "fr";
   let network; // of this language
@@ -18,32 +20,44 @@ courseLive.components.translator = async ({ box, words, edition }) => {
 
   // As the corpus writes sentences: lower case, a full stop or another such mark apart at the end, no commas.
   function tokensOf(text) {
-    const apart = text.normalize("NFC").toLowerCase().replace(/[’‘]/g, "'").replace(/[,;:"]/g, " ").replace(/([.!?])/g, " $1 ");
+    const apart = text.normalize("NFC").toLowerCase().replace(/[’‘]/g, "'").replace(/[,;:"“”]/g, " ").replace(/([.!?])/g, " $1 ");
     const tokens = apart.split(/\s+/).filter(Boolean);
     return tokens.length && !/^[.!?]$/.test(tokens.at(-1)) ? [...tokens, "."] : tokens;
   }
 
-  // How many letters have to be changed, added or left out.
+  // How many letters have to be replaced, added, left out or swapped with the next.
   function distance(one, other) {
-    let row = [...Array(other.length + 1).keys()];
+    const rows = [[...Array(other.length + 1).keys()]];
     for (let i = 1; i <= one.length; i += 1) {
-      const next = [i];
+      const row = [i];
       for (let j = 1; j <= other.length; j += 1) {
-        next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (one[i - 1] === other[j - 1] ? 0 : 1)));
+        const same = one[i - 1] === other[j - 1];
+        const swapped = i > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+        row.push(Math.min(
+          rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + (same ? 0 : REPLACED),
+          swapped ? rows[i - 2][j - 2] + 1 : Infinity));
       }
-      row = next;
+      rows.push(row);
     }
-    return row.at(-1);
+    return rows.at(-1).at(-1);
   }
 
-  const knownWords = () => network.words.source.slice(4); // after the special tokens
+  const knownWords = () => network.words.source.filter(token => /^[a-z]/.test(token)); // no special tokens, no marks
 
-  // A known word that may have been meant: one letter in four may be wrong.
+  // A known word that may have been meant: it begins alike, and one letter in four may be wrong.
   function nearest(word) {
-    const far = knownWords().map(other => distance(word, other));
+    if (word.length < SHORT || /[^a-z']/.test(word)) return null;
+    const alike = knownWords().filter(other => other[0] === word[0]);
+    const far = alike.map(other => distance(word, other));
     const least = Math.min(...far);
-    return least <= Math.max(1, word.length / 4) ? knownWords()[far.indexOf(least)] : null;
+    return least <= word.length / 4 ? alike[far.indexOf(least)] : null;
   }
+
+  const strangersIn = tokens => tokens.filter(token => !network.knows(token));
+
+  // Letters that English has not, and more words that are unknown than known.
+  const foreign = tokens => /(?![a-z])\p{L}/u.test(tokens.join(""))
+    && 2 * strangersIn(tokens).length > tokens.filter(token => /\p{L}/u.test(token)).length;
 
   // As the language writes a sentence: suffixes and marks at their word, Chinese without spaces.
   const written = tokens => tokens.join(language === "zh" ? "" : " ").replace(/ \+|(?<=') /g, "").replace(language === "fr" ? / (?=\.)/g : / (?=[.?!])/g, "");
@@ -59,25 +73,27 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const told = element("p", { class: "hidden", role: "status" }); // the same, said once
   const compared = element("p", { class: "live-small" });
   const known = element("p", { class: "live-small", lang: "en" });
+  const list = element("details", {}, element("summary", {}, words.known), known);
   const heat = element("div", { class: "live-scroll", onclick: event => { // a row, or the button in it
     const line = event.target.closest("tbody tr");
     if (line) show(line.sectionRowIndex);
   } });
   const detail = element("div", { class: "live-detail" });
-  const back = element("button", { type: "button", class: "button", onclick: () => show(current - 1) }, words.back);
-  const forward = element("button", { type: "button", class: "button", onclick: () => show(current + 1) }, words.forward);
-  const again = element("button", { type: "button", class: "button", onclick: play }, words.play);
+  const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
+  const back = button(words.back, () => show(current - 1));
+  const forward = button(words.forward, () => show(current + 1));
+  const again = button(words.play, play);
   const place = element("output", { class: "live-place" });
-  const form = element("form", { class: "live-form", onsubmit: event => { event.preventDefault(); translate(); } },
+  const form = element("form", { class: "live-form", onsubmit: submit },
     element("fieldset", {}, element("legend", {}, words.into), choices),
     element("label", { class: "live-sentence" }, element("span", {}, words.sentence), input),
     element("button", { type: "submit", class: "button live-main" }, words.translate),
-    element("button", { type: "button", class: "button", onclick: another }, words.another));
-  box.append(form, unknown, sentence, told,
+    button(words.another, another));
+  const outcome = element("div", {}, sentence, told, compared,
     element("div", { class: "live-columns" },
-      element("div", {}, heat, element("p", { class: "live-small" }, words.press), compared),
-      element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail)),
-    element("details", {}, element("summary", {}, words.known), known));
+      element("div", {}, heat, element("p", { class: "live-small" }, words.press)),
+      element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail)));
+  box.append(form, unknown, outcome, list);
 
   // --- drawing ----------------------------------------------------------------------------------------
 
@@ -104,11 +120,11 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     const t = current + 1;
     const sub = text => element("sub", {}, text);
     const lines = result.source.map((token, i) => element("tr", {},
-      element("th", { scope: "row", lang: "en" }, token),
+      element("th", { scope: "row", lang: "en" }, legible(token, words)),
       element("td", {}, number(step.scores[i])),
       element("td", {}, number(step.weights[i]), bar(step.weights[i]))));
     const next = network.best(step.logits, BESTS).map(({ token, probability }) => element("tr", {},
-      element("th", { scope: "row", lang: languageTag(language) }, token),
+      element("th", { scope: "row", lang: languageTag(language) }, legible(token, words)),
       element("td", {}, number(probability), bar(probability))));
     const column = text => element("th", { scope: "col" }, text);
     detail.replaceChildren(
@@ -127,9 +143,9 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     lines.forEach((line, t) => {
       line.classList.toggle("live-later", t >= shown);
       line.classList.toggle("live-now", t === current);
-      const button = line.querySelector("button");
-      if (t === current) button.setAttribute("aria-current", "step");
-      else button.removeAttribute("aria-current");
+      const label = line.querySelector("button");
+      if (t === current) label.setAttribute("aria-current", "step");
+      else label.removeAttribute("aria-current");
     });
     sentence.textContent = written(result.tokens.slice(0, shown));
     place.textContent = fill(words.step, { t: current + 1, n: result.steps.length });
@@ -163,14 +179,31 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     timer = setTimeout(onward, PAUSE);
   }
 
+  // Words that the network does not know: words of its own to take instead, and the list of them all.
   function tellUnknown(tokens) {
-    const strangers = [...new Set(tokens.filter(token => !network.knows(token)))];
-    unknown.replaceChildren(...strangers.map(word => {
-      const near = nearest(word);
-      const take = () => { input.value = tokens.map(token => (token === word ? near : token)).join(" "); translate(); };
-      return element("p", {}, fill(words.unknown, { word }), " ",
-        near ? element("button", { type: "button", class: "button", onclick: take }, fill(words.take, { word: near })) : "");
-    }));
+    const strangers = [...new Set(strangersIn(tokens))];
+    const quoted = strangers.map(word => fill(words.quoted, { word }));
+    const joined = new Intl.ListFormat({ en: "en-GB", zh: "zh-Hant" }[edition] ?? edition).format(quoted);
+    const offered = strangers.map(word => [word, nearest(word)]).filter(([, near]) => near).map(([word, near]) => {
+      const take = () => translate(tokens.map(token => (token === word ? near : token)).join(" "));
+      return button(fill(words.take, { word: near }), take);
+    });
+    const all = element("button", { type: "button", class: "live-link", onclick: openList }, words.see);
+    unknown.replaceChildren(
+      ...(strangers.length ? [element("p", {}, fill(words.unknown, { words: joined }), " ", all)] : []),
+      ...(offered.length ? [element("p", { class: "live-stepper" }, offered)] : []));
+  }
+
+  function openList() {
+    list.open = true;
+    list.firstChild.focus();
+    list.scrollIntoView({ block: "nearest" });
+  }
+
+  function tellForeign() {
+    unknown.replaceChildren(
+      element("p", {}, words.english),
+      element("p", { class: "live-stepper" }, button(COURSE_SENTENCE, () => translate(COURSE_SENTENCE))));
   }
 
   function compare(source) {
@@ -181,10 +214,15 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     return same ? row.gold : null;
   }
 
-  function translate() {
-    const tokens = tokensOf(input.value);
-    if (!tokens.length) return;
+  function translate(text = input.value) {
+    clearTimeout(timer);
+    const tokens = tokensOf(/\p{L}/u.test(text) ? text : COURSE_SENTENCE);
     input.value = tokens.join(" ");
+    outcome.hidden = foreign(tokens);
+    if (outcome.hidden) {
+      tellForeign();
+      return;
+    }
     tellUnknown(tokens);
     result = network.translate(tokens);
     told.replaceChildren(element("span", { lang: languageTag(language) }, written(result.tokens)));
@@ -193,10 +231,15 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     play();
   }
 
+  function submit(event) {
+    event.preventDefault();
+    if (matchMedia("(pointer: coarse)").matches) input.blur(); // or its keyboard would cover the translation
+    translate();
+  }
+
   function another() {
     const sources = [...rows.keys()];
-    input.value = sources[Math.floor(Math.random() * sources.length)];
-    translate();
+    translate(sources[Math.floor(Math.random() * sources.length)]);
   }
 
   async function choose(code) {
