@@ -41,11 +41,7 @@ def ending(word: str, language: str) -> str:
     """A translated term as a whole word, in Turkish with its suffixes."""
     pattern = inflected(word, language)
     return (
-        pattern + r"\w*"
-        if language == "tr"
-        else rf"(?<!\w){pattern}(?!\w)"
-        if language == "vi"
-        else pattern
+        pattern + r"\w*" if language == "tr" else rf"(?<!\w){pattern}(?!\w)" if language == "vi" else pattern
     )
 
 

@@ -92,7 +92,7 @@ class CourseTranslator(HTML5Translator):
             raise
 
     def visit_emphasis(self, node: nodes.Element) -> None:
-        """Chinese is stressed by weight, not by slanted characters: the style sheet has to tell them apart."""
+        """Chinese is stressed by weight, not by slanted characters: the style sheet tells them apart."""
         self.body.append('<em class="han">' if HAN.search(node.astext()) else "<em>")
 
     def visit_table(self, node: nodes.Element) -> None:
