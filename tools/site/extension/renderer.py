@@ -28,6 +28,7 @@ TOOLS = "<!-- tools -->"  # the template puts what one can do with the page here
 CONTENTS = "<!-- chapters -->"  # the home page's template puts the cards of the chapters here
 DETAILS = re.compile(r"\A<details><summary>.*?</summary>\n(.*)</details>\s*\Z", re.DOTALL)
 SUMMARY = re.compile(r"(?<=<summary>).*?(?=</summary>)")
+ANSWER = re.compile("[✓✗]")
 EFFORT = re.compile(r"\s*[(（]★{1,3}[,，、]?\s*[^()（）]*[)）]$")
 
 
@@ -71,10 +72,7 @@ class CellRenderer(SphinxRenderer):
         branches = [(branch, len(branch)) for branch in self.open_branches()]
         self._render_tokens(tokens)
         added = [node for branch, length in branches for child in branch[length:] for node in child.findall()]
-        blocks = (nodes.title, nodes.paragraph, nodes.literal_block, nodes.math_block)
-        text = " ".join(plain(node).replace("\n", " ") for node in added if isinstance(node, blocks))
-        self.heading = next((plain(node) for node in added if isinstance(node, nodes.title)), self.heading)
-        self.passages.append([self.cell, text, named(added) or self.heading])
+        self.remember(added)
         for node in added:
             if isinstance(node, nodes.strong):
                 close_gap(node)
@@ -89,6 +87,15 @@ class CellRenderer(SphinxRenderer):
         if course_of(config).languages[config.course_language].decimal == ",":
             node[:] = [nodes.Text(with_comma(node.astext()))]
 
+    def remember(self, added: list[nodes.Node]) -> None:
+        """Keep what the search finds here: no heading without a text of its own, and no measured numbers."""
+        titles = [EFFORT.sub("", plain(node)) for node in added if isinstance(node, nodes.title)][-1:]
+        self.heading = "".join(titles) or self.heading
+        texts = [*filter(None, map(said, added))]
+        if (texts or not self.passages) and not self.cell.endswith(MEASURED):
+            text = " ".join(titles + texts).replace("\n", " ")
+            self.passages.append([self.cell, text, named(added) or self.heading])
+
     def dress(self, added: list[nodes.Node]) -> None:
         """Classes for the style sheet: what kind of passage this is."""
         for node in added:
@@ -99,7 +106,7 @@ class CellRenderer(SphinxRenderer):
             elif isinstance(node, nodes.enumerated_list | nodes.bullet_list) and self.is_contents(node):
                 node.replace_self([] if self.contents_shown else nodes.raw("", CONTENTS, format="html"))
                 self.contents_shown = True
-            elif isinstance(node, nodes.paragraph) and (mark := re.match("[✓✗]", node.astext())):
+            elif isinstance(node, nodes.paragraph) and (mark := ANSWER.match(node.astext())):
                 node["classes"].append("right" if mark[0] == "✓" else "wrong")
             elif isinstance(node, nodes.table) and self.cell.endswith(MEASURED):
                 caption = nodes.paragraph("", words(self.environment.config)["seeds"])
@@ -201,6 +208,17 @@ def close_gap(strong: nodes.strong) -> None:
     after = strong.next_node(nodes.Text, descend=False, siblings=True)
     if after is not None and strong.astext().endswith(tuple("。，；：！？")) and after.startswith(" "):
         after.parent.replace(after, nodes.Text(after.lstrip(" ")))
+
+
+def said(node: nodes.Node) -> str:
+    """What a block says to the search: a table in its rows, and nothing of a quiz's answers."""
+    if isinstance(node, nodes.table):
+        rows = ([plain(entry) for entry in row.findall(nodes.entry)] for row in node.findall(nodes.row))
+        return " / ".join(" · ".join(filter(None, row)) for row in rows)
+    blocks = (nodes.paragraph, nodes.literal_block, nodes.math_block)
+    if not isinstance(node, blocks) or isinstance(node.parent, nodes.entry) or ANSWER.match(node.astext()):
+        return ""
+    return plain(node)
 
 
 def named(added: list[nodes.Node]) -> str:

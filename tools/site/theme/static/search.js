@@ -8,8 +8,9 @@
   const GUESS = 0.7; // what a word in place of an unknown one counts for that
   const BESIDE_NAMES = 0.6; // what all other words count at most, of what the names of the course in a query count
   const USUAL = 2.5; // the rarity of a usual word; a single unknown word is no rarer than that
-  const ONLY_HEADING = 0.7; // what a heading counts that has no text of its own
   const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5, IN_ADDRESS = 0.5; // how much a word counts there; in the text: 1
+  const ASIDE = /^api\.|#(?:class|function|solution)-|-caption$|terms-table$/; // beside the text: code, solutions, captions, a table of all terms
+  const IN_ASIDE = 0.7; // what these count where the query does not name them
   const SAME_PAGE = 0.3; // what a passage gains at most from the others of its page
   const { pages, names, simplified } = window.courseData;
   const language = document.documentElement.dataset.edition;
@@ -69,7 +70,7 @@
   const stemsOf = words => words.filter(token => !token.part).map(token => token.stem).join(" ");
 
   const passages = pages.flatMap(([address, title, parts]) => parts.map(([anchor, text, heading], place) => (
-    { page: address, address: `${address}#${anchor}`, title, heading, text: text.normalize("NFC"), first: place === 0, isCode: /^api\.|#(?:class|function)-/.test(`${address}#${anchor}`) })));
+    { page: address, address: `${address}#${anchor}`, title, heading, text: text.normalize("NFC"), first: place === 0, aside: ASIDE.test(`${address}#${anchor}`) })));
   const termOf = heading => heading.replace(/ ?[（(].*[)）]/u, ""); // without its English
   const byWord = new Map();
   const byStem = new Map();
@@ -79,7 +80,8 @@
     map.get(key).set(place, (map.get(key).get(place) ?? 0) + weight);
   };
   passages.forEach((passage, place) => {
-    const own = passage.heading && passage.text.startsWith(passage.heading);
+    const own = passage.own = Boolean(passage.heading) && passage.text.startsWith(passage.heading);
+    passage.section = /^api\./.test(passage.page) || !passage.heading ? passage.address : passage.page + passage.heading;
     const count = (text, weight) => {
       const found = tokens(text);
       for (const { word, stem, raw, at, part } of found) {
@@ -212,6 +214,7 @@
     const written = token.raw && token.raw !== token.word && byRaw.get(token.raw)?.has(place) ? (/[A-Z_]/.test(token.raw.slice(1)) ? 2.5 : 1.3) : 1;
     return rarity(token.stem) * full * exact * written;
   };
+  const worthOf = way => way.reduce((sum, { stem }) => sum + rarity(stem), 0);
   const pointsOfWay = (place, way) => {
     let points = 0;
     for (const token of way) {
@@ -229,19 +232,22 @@
     const { found: asked, line } = concepts(query);
     const said = new Set([line, ...(asked.length === 1 ? asked[0].ways.map(stemsOf) : [])]); // the query, and its other names
     const all = asked.reduce((sum, concept) => sum + concept.weight, 0);
+    // Another name counts a little less than the one typed; where nothing else is asked, none gains by more words.
+    const shareOf = (way, typed) => 0.95 * (asked.length > 1 ? 1 : worthOf(typed) / worthOf(way));
+    for (const concept of asked) concept.shares = concept.ways.map((way, number) => number ? shareOf(way, concept.ways[0]) : 1);
     const rated = passages.map((passage, place) => {
       let points = 0;
       let met = 0;
-      for (const { ways, weight, guessed } of asked) {
-        const best = Math.max(...ways.map((way, number) => pointsOfWay(place, way) * (number ? 0.95 : 1)));
+      for (const { ways, shares, weight, guessed } of asked) {
+        const best = Math.max(...ways.map((way, number) => pointsOfWay(place, way) * shares[number]));
         if (best > 0) { points += best; met += weight * (guessed && asked.length > 1 ? GUESS : 1); }
       }
-      if (said.has(passage.head.trim()) && (!passage.isCode || query.trim() === passage.heading)) points *= 1.7;
+      if (said.has(passage.head.trim()) && (!passage.aside || query.trim() === passage.heading)) points *= passage.head === ` ${line} ` ? 3 : 2.5;
       else if (passage.head.startsWith(` ${line} `)) points *= 1.5;
       else if (passage.head.includes(` ${line} `)) points *= 1.3;
       else if (asked.length > 1 && asked.every(({ ways }) => ways.some(way => way.every(token => passage.inHead.has(token.stem))))) points *= 1.3;
       else if (asked.length > 1 && passage.line.includes(` ${line} `)) points *= 1.25;
-      if (passage.text === passage.heading) points *= ONLY_HEADING;
+      if (passage.aside && !query.includes(passage.heading)) points *= IN_ASIDE;
       return { passage, points: points * (met / all) ** 2, met: met / all };
     });
     // A chapter that says much about what is asked comes before a list that has all its words.
@@ -251,24 +257,32 @@
     if (asked.length > 1 && top) for (const result of rated) result.points *= 1 + SAME_PAGE * onPage.get(result.passage.page) / top;
     const found = rated.filter(result => result.met >= (asked.length > 3 ? ENOUGH_OF_MANY : ENOUGH) && result.points > 0);
     const stems = new Set(asked.flatMap(concept => concept.ways.flat().map(token => token.stem)));
-    return { stems, found: found.sort((a, b) => b.points - a.points).slice(0, MOST) };
+    const shown = new Map(); // of a section the best passage only
+    for (const result of found.sort((a, b) => b.points - a.points)) if (!shown.has(result.passage.section)) shown.set(result.passage.section, result);
+    return { stems, found: [...shown.values()].slice(0, MOST) };
   };
 
+  // What a passage says about the words, without its heading, which stands above it.
   const snippet = (passage, stems) => {
-    const places = tokens(passage.text).filter(token => stems.has(token.stem)).map(token => [token.at, token.at + token.length]);
-    const start = Math.max(0, (places[0]?.[0] ?? 0) - SNIPPET);
-    const end = Math.min(passage.text.length, start + 3 * SNIPPET);
-    const box = document.createElement("span");
+    const text = passage.own ? passage.text.slice(passage.heading.length).replace(/^[\s:：]+/, "") : passage.text;
+    const places = tokens(text).filter(token => stems.has(token.stem)).map(token => [token.at, token.at + token.length]);
+    const [first] = places[0] ?? [0];
+    const cut = Math.max(0, Math.min(first - SNIPPET, text.length - 3 * SNIPPET));
+    const start = cut && cut + text.slice(cut, first).indexOf(" ") + 1; // between words
+    const most = Math.min(text.length, start + 3 * SNIPPET);
+    const space = text.lastIndexOf(" ", most);
+    const end = most < text.length && space > most - 20 ? space : most;
+    const box = document.createElement(/#(?:class|function)-/.test(passage.address) ? "code" : "span");
     let at = start;
     if (start) box.append("… ");
     for (const [from, to] of places) {
       if (to <= at || to > end) continue;
       const mark = document.createElement("mark");
-      mark.textContent = passage.text.slice(Math.max(from, at), to);
-      box.append(passage.text.slice(at, Math.max(from, at)), mark);
+      mark.textContent = text.slice(Math.max(from, at), to);
+      box.append(text.slice(at, Math.max(from, at)), mark);
       at = to;
     }
-    box.append(passage.text.slice(at, end), end < passage.text.length ? " …" : "");
+    box.append(text.slice(at, end), end < text.length ? " …" : "");
     return box;
   };
 
@@ -277,10 +291,14 @@
     const input = dialog.querySelector("input");
     const status = dialog.querySelector("output");
     const list = dialog.querySelector(".results");
+    const examples = dialog.querySelector(".examples");
+    const instead = dialog.querySelector(".instead"); // the way to the glossary
     const base = dialog.dataset.source.replace(/[^/]*$/, "");
     const show = () => {
       const { stems, found } = search(input.value);
-      status.textContent = !input.value.trim() ? "" : found.length
+      examples.hidden = input.value.trim() !== "";
+      instead.hidden = !examples.hidden || found.length > 0;
+      status.textContent = !examples.hidden ? "" : found.length
         ? dialog.dataset.found.replace("{n}", found.length) : dialog.dataset.none;
       list.replaceChildren(...found.map(({ passage }) => {
         const link = document.createElement("a");
@@ -301,6 +319,12 @@
     };
     if (!input.oninput) {
       input.oninput = show;
+      examples.addEventListener("click", event => {
+        if (!event.target.matches("button")) return;
+        input.value = event.target.textContent;
+        show();
+        list.querySelector("a")?.focus(); // on a phone, no keyboard covers the results
+      });
       dialog.dataset.ready = "";
       dialog.addEventListener("keydown", event => {
         if (event.key === "Enter" && event.target === input) { event.preventDefault(); list.querySelector("a")?.click(); }
