@@ -178,7 +178,7 @@ def test_on_a_phone_the_translation_is_not_covered_and_not_cut(browser: Browser,
     ]
     assert heights == sorted(heights)  # that it may be wrong is said at the translation
     page.locator(".live-link").tap()
-    expect(page.locator(".live-translator details p")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".live-translator details p")).to_be_in_viewport(ratio=0.99)
     typed(page, " ")
     assert field.input_value() == "give me two new hats ."
     context.close()
@@ -384,7 +384,7 @@ def test_what_a_query_does_is_seen_while_it_is_dragged(
     page = context.new_page()
     opened(page, site, "attention-pooling", "pooling", code)
     for plane in page.locator(".live-plane").all():
-        expect(plane).to_be_in_viewport(ratio=1)
+        expect(plane).to_be_in_viewport(ratio=0.99)
     assert page.locator("b.live-output").inner_text() == output
     tokens = ["give", "me", "two", "new", "hats", "“.”"]
     assert page.locator(".live-pooling tbody th").all_inner_texts() == tokens
