@@ -774,7 +774,8 @@ def test_the_setup_cell_follows_the_repository_address(course: Course) -> None:
 
 def test_solutions_are_folded_everywhere(course: Course) -> None:
     metadata = cell_of(course.read("tr", "masks"), "solution-half").metadata
-    assert metadata == {"tags": ["hide-cell"], "jupyter": {"source_hidden": True}, "cellView": "form"}
+    hidden = {"source_hidden": True, "outputs_hidden": True}  # no result is seen before it is asked for
+    assert metadata == {"tags": ["hide-cell"], "jupyter": hidden, "cellView": "form"}
 
 
 def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

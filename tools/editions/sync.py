@@ -67,7 +67,8 @@ def tidy(notebook: NotebookNode, course: Course, stem: str) -> NotebookNode:
         cell.source = made.get(cell["id"], cell.source)
         metadata = {key: value for key, value in cell.metadata.items() if key in KEPT_METADATA and value}
         if "hide-cell" in metadata.get("tags", []):
-            metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
+            hidden = {"source_hidden": True, "outputs_hidden": True}
+            metadata |= {"jupyter": hidden, "cellView": "form"}
         cell.metadata = NotebookNode(metadata)
         if "attachment:" not in cell.source:
             cell.pop("attachments", None)
