@@ -218,6 +218,13 @@ QUERIES = {  # what readers type, and the passage or page that has to be among t
 }
 
 
+HALF_WRITTEN = """input => {
+    input.value = "ㄓㄨˋqqq";
+    input.dispatchEvent(new InputEvent("input", {isComposing: true}));
+    return document.querySelectorAll(".results a").length;
+}"""
+
+
 @pytest.mark.parametrize("code", list(QUERIES))
 @pytest.mark.parametrize("way", ["http", "file"])
 def test_search_finds_what_readers_type(browser, address, site, code, way):
@@ -228,6 +235,7 @@ def test_search_finds_what_readers_type(browser, address, site, code, way):
         assert any(first in result for result in results[:3]), (query, results[:3])
     assert found(page, "qqqxyz") == []
     assert page.locator("dialog.search output").inner_text()
+    assert found(page, "softmax") and page.locator("dialog.search input").evaluate(HALF_WRITTEN) > 0
     found(page, next(iter(QUERIES[code])))
     assert page.locator(".results mark").count() > 0
     page.locator(".results a").first.click()
@@ -322,7 +330,8 @@ UNSEEN = """() => {
     for (const folded of document.querySelectorAll("article details")) folded.open = true;
     const drawn = "p, li, td, th, h1, h2, h3, pre, code, .katex-html, .enlarge img";
     return [...document.querySelectorAll("article :is(" + drawn + ")")]
-        .filter(node => (node.textContent.trim() || node.matches("img")) && !node.closest("[hidden], .live"))
+        .filter(node => node.textContent.trim() || node.matches("img"))
+        .filter(node => !node.closest("[hidden], .live, .tools"))
         .map(node => [unseen(node), node.outerHTML.slice(0, 90)]).filter(([what]) => what).slice(0, 8);
 }"""
 
@@ -595,12 +604,16 @@ def test_what_was_read_is_marked_and_can_be_forgotten(browser, address):
     page.locator('.sections [aria-current][href="#summary"]').wait_for()
     read = page.locator(f'.chapters li[data-stem="{CHAPTER}"] .read')
     assert read.count() == 0  # to jump to the end is not to read
-    for section in page.locator("article section[id]").all():
-        section.evaluate("section => section.scrollIntoView({behavior: 'instant'})")
-        page.wait_for_timeout(60)
-    page.goto(f"{address}/en/{CHAPTER}.html#summary")
-    page.locator('.sections [aria-current][href="#summary"]').wait_for()
-    read.wait_for()
+    page.clock.install()
+    for pause in (0, 1000):
+        page.goto(f"{address}/en/{CHAPTER}.html#formula")
+        for section in page.locator("article section[id]").all():
+            section.evaluate("section => section.scrollIntoView({behavior: 'instant'})")
+            page.wait_for_timeout(60)
+            page.clock.run_for(pause)
+        page.evaluate("location.hash = '#summary'")
+        page.locator('.sections [aria-current][href="#summary"]').wait_for()
+        assert read.count() == (1 if pause else 0)  # nor is to flick through
     page.goto(f"{address}/zh/index.html")
     assert page.locator(f'.card[data-stem="{CHAPTER}"] .read').get_attribute("aria-label") == "已讀"
     assert page.locator("main .forget").is_visible()

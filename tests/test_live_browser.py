@@ -129,7 +129,7 @@ def test_unknown_words_are_told_at_once_with_neighbours_that_may_be_meant(
 ) -> None:
     page = browser.new_page(viewport=DESK, reduced_motion="reduce")
     opened(page, site, "bahdanau-attention", "translator", code)
-    said = typed(page, "I am yêu and rigth am you we see it")
+    said = typed(page, "We am yêu and rigth am you we see it")
     assert joined in said.inner_text() and "<unk>" in said.inner_text()
     word = COURSE.words(code)
     assert said.locator(".button").all_inner_texts() == [word["live.take"].format(word="right")]
@@ -137,9 +137,24 @@ def test_unknown_words_are_told_at_once_with_neighbours_that_may_be_meant(
         typed(page, sentence)
         take = ["love", "friend"] if "loved" in sentence else []
         assert said.locator(".button").all_inner_texts() == [word["live.take"].format(word=w) for w in take]
+    said = typed(page, "I am hungry")
+    assert (
+        not said.inner_text() and page.locator(".live-form input[type=text]").input_value() == "i'm hungry ."
+    )
+    said = typed(page, "the pizza")
     known = page.locator(".live-translator details")
     said.get_by_role("button", name=word["live.translator.see"]).click()
     assert known.get_attribute("open") is not None and "umbrella" in known.inner_text()
+    page.close()
+
+
+def test_a_translation_is_compared_when_it_is_whole(browser: Browser, site: Path) -> None:
+    page = browser.new_page(viewport=DESK)
+    opened(page, site, "bahdanau-attention", "translator", "en")
+    same = page.get_by_text(COURSE.words("en")["live.translator.same"])
+    assert same.count() == 1 and not same.is_visible()
+    expect(page.locator(".live-written")).to_have_text("donne-moi deux chapeaux neufs.")
+    expect(same).to_be_visible()
     page.close()
 
 

@@ -250,7 +250,7 @@ def test_a_page_begins_with_its_title_promise_and_time(chapter):
 @pytest.mark.parametrize(
     ("formula", "written"),
     [
-        (r"0.665\,(10, 0) = (7.55, -.35)", r"0{,}665\,(10; 0) = (7{,}55; -0{,}35)"),
+        (r"0.665\,(10, 0) = (7.55, -.35)", r"0{,}665\,(10, 0) = (7{,}55; -0{,}35)"),
         (r"0,\ 1.25,\ 2.5", r"0;\ 1{,}25;\ 2{,}5"),
         (r"k_{1, 2}, \dots", r"k_{1, 2}, \dots"),
     ],

@@ -18,6 +18,7 @@ AFTER = re.compile(r"^(?:[^\s\u2e80-\uffef]+|[、。，；：！？）」』》�
 BEFORE = re.compile(r"(?:[^\s\u2e80-\uffef]+|[（「『《〈]+)$")
 SHORT = 24  # signs: a shorter formula stays on one line
 POINT = re.compile(r"(?P<before>\d?)\.(?=\d)")
+PART = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|[^()\[\]]+|.")  # a vector, or what stands between two
 BETWEEN = re.compile(r"(?<=\d),(?=(\\ |\s)*[-\d])")  # two numbers
 BASE = re.compile(r'(</span>)(<span class="base">)')
 SERVER = """
@@ -71,9 +72,11 @@ def render(formula: str, display: bool) -> dict[str, str]:
 
 def with_comma(formula: str) -> str:
     """A formula as it is written where a comma is the decimal sign, and a semicolon parts such numbers."""
-    if not POINT.search(formula):
-        return formula
-    return POINT.sub(lambda point: f"{point['before'] or 0}{{,}}", BETWEEN.sub(";", formula))
+    return PART.sub(lambda part: commas(part[0]) if POINT.search(part[0]) else part[0], formula)
+
+
+def commas(part: str) -> str:
+    return POINT.sub(lambda point: f"{point['before'] or 0}{{,}}", BETWEEN.sub(";", part))
 
 
 def visit(translator, node: nodes.Element, display: bool) -> None:

@@ -11,7 +11,7 @@ from .edition import words
 
 HAN = re.compile("[\u4e00-\u9fff]")
 WIDEST, ROOM = 30, 60  # signs: of one column, of all columns
-OPENING = re.compile(r'<span class="(?:p">[^<]*[(\[{]|o">\.)</span>')  # behind it a narrow screen may break
+OPENING = re.compile(r'<span class="p">[^<]*\(</span>')  # behind it a narrow screen may break
 PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
 
 

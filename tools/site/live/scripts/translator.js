@@ -20,7 +20,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
 
   // As the corpus writes sentences: lower case, a full stop or another such mark apart at the end, no commas.
   function tokensOf(text) {
-    const apart = text.normalize("NFC").toLowerCase().replace(/[’‘]/g, "'").replace(/[,;:"“”]/g, " ").replace(/([.!?])/g, " $1 ");
+    const apart = text.normalize("NFC").toLowerCase().replace(/[’‘]/g, "'").replace(/[,;:"“”]/g, " ").replace(/\bi am\b/g, "i'm").replace(/([.!?])/g, " $1 ");
     const tokens = apart.split(/\s+/).filter(Boolean);
     return tokens.length && !/^[.!?]$/.test(tokens.at(-1)) ? [...tokens, "."] : tokens;
   }
@@ -149,6 +149,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     });
     sentence.textContent = written(result.tokens.slice(0, shown));
     place.textContent = fill(words.step, { t: current + 1, n: result.steps.length });
+    compared.style.visibility = shown < result.steps.length ? "hidden" : ""; // said of the whole sentence
     back.disabled = current === 0;
     forward.disabled = current === result.steps.length - 1;
     drawDetail();

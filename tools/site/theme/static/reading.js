@@ -137,7 +137,7 @@
   const watcher = new IntersectionObserver(entries => {
     for (const { target, isIntersecting } of entries) {
       inView[isIntersecting ? "add" : "delete"](target);
-      if (isIntersecting) seen.add(target);
+      if (isIntersecting) setTimeout(() => { if (inView.has(target)) seen.add(target); }, 1000); // not who flicks past
     }
     const current = sections.findLast(section => inView.has(section));
     if (current) { mark(current); note(current); }
@@ -147,8 +147,11 @@
 
   const root = document.documentElement;
   let before = scrollY;
-  addEventListener("scroll", () => { // the way back to the top is offered to those who go up
+  let rest;
+  addEventListener("scroll", () => { // the way back to the top is offered to those who go up, for a while
     root.classList.toggle("far", scrollY > 2 * innerHeight && scrollY < before);
+    clearTimeout(rest);
+    rest = setTimeout(() => root.classList.toggle("far", document.querySelector(".up:is(:hover, :focus)") !== null), 3000);
     before = scrollY;
   }, { passive: true });
 })();

@@ -318,7 +318,8 @@
       stops[Math.max(0, Math.min(stops.length - 1, stops.indexOf(document.activeElement) + by))].focus();
     };
     if (!input.oninput) {
-      input.oninput = show;
+      input.oninput = event => { if (!event.isComposing) show(); }; // what is half written means nothing yet
+      input.addEventListener("compositionend", show);
       examples.addEventListener("click", event => {
         if (!event.target.matches("button")) return;
         input.value = event.target.textContent;
