@@ -22,7 +22,7 @@ from PIL import Image
 from tools.course import ROOT, Course, cells
 from tools.editions.lock import PageState, page_state
 from tools.site.build import build
-from tools.site.extension import notices
+from tools.site.extension import notebook, notices
 from tools.site.extension.formulas import with_comma
 from tools.site.extension.plain import plain
 from tools.site.extension.terms import patterns
@@ -547,9 +547,24 @@ def plant(course: Course, cell: str, text: str) -> None:
 def test_a_planted_fault_fails_the_build_and_its_cell_is_named(tmp_path, capfd, fault, message):
     course = Course(tmp_path)
     shutil.copytree(ROOT / "book", tmp_path / "book")
+    shutil.copytree(ROOT / "mha_course/practice", tmp_path / "mha_course/practice")
     for name in ("_config.yml", "_toc.yml"):
         shutil.copy(ROOT / name, tmp_path)
     plant(course, "summary", fault)
     assert not build(["en"], tmp_path / "html", course)
     complaint = capfd.readouterr().err
     assert message in complaint and "multi-head-attention.ipynb, cell summary" in complaint, complaint
+
+
+def test_a_turn_whose_solution_is_not_written_is_named():
+    config = SimpleNamespace(course_root=str(ROOT), course_language="en")
+    said = []
+    environment = SimpleNamespace(config=config, docname="book/en/attention-pooling")
+    renderer = SimpleNamespace(environment=environment, warn=said.append)
+    notebook.turn_solution("no-such-turn", renderer)
+    environment.docname = "glossary"
+    notebook.turn_solution("no-such-turn", renderer)
+    assert said == [
+        "its solution is not in mha_course/practice/attention_pooling.py",
+        "its solution is not in mha_course/practice/glossary.py",
+    ]

@@ -115,7 +115,8 @@ def build(
         done = dict(zip(codes, wells, strict=True))
     shutil.copytree(THEME / "static", out / SHARED, dirs_exist_ok=True)
     there = [code for code in course.languages if (out / code / "index.html").exists()]
-    write_root(out, course, there)
+    if there:
+        write_root(out, course, there)
     if address := settings.get("html_baseurl") or course.settings["html"]["baseurl"]:
         write_sitemap(out, course, str(address), there)
     for code in (code for code, well in done.items() if not well):

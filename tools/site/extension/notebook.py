@@ -4,6 +4,7 @@ import ast
 import re
 from html import escape
 from itertools import groupby
+from pathlib import PurePosixPath
 
 from docutils import nodes
 from markdown_it import MarkdownIt
@@ -100,10 +101,14 @@ def turn_solution(name: str, renderer: CellRenderer) -> nodes.Node:
     """A turn's solution, which the notebook prints when it is asked to, folded."""
     environment = renderer.environment
     course = course_of(environment.config)
-    path = course.root / course.package / "practice" / f"{environment.docname.replace('-', '_')}.py"
-    source = path.read_text(encoding="utf-8")
+    module = PurePosixPath(environment.docname).name.replace("-", "_")
+    path = course.root / course.package / "practice" / f"{module}.py"
+    source = path.read_text(encoding="utf-8") if path.exists() else ""
     found = {part.name: part for part in ast.parse(source).body if isinstance(part, ast.FunctionDef)}
-    part = found[name.replace("-", "_")]
+    part = found.get(name.replace("-", "_"))
+    if part is None:
+        renderer.warn(f"its solution is not in {path.relative_to(course.root)}")
+        return nodes.Text("")
     code = "\n".join(source.splitlines()[part.lineno - 1 : part.end_lineno])  # without `turn` above it
     block = nodes.literal_block(code, code, language="ipython3", classes=["code"])
     return folded(words(environment.config)["solution"], block, classes=["solution"])
