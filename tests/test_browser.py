@@ -477,8 +477,11 @@ def test_the_menu_on_a_phone_opens_and_closes(browser, address):
     page = browser.new_page(viewport=PHONE)
     page.goto(f"{address}/tr/{CHAPTER}.html")
     assert not page.locator("nav.chapters").is_visible()
+    signs = page.locator(".menu-button svg")
+    assert signs.nth(0).is_visible() and not signs.nth(1).is_visible()
     page.click(".menu-button")
     assert page.locator("nav.chapters").is_visible()
+    assert signs.nth(1).is_visible() and not signs.nth(0).is_visible()  # a cross
     page.keyboard.press("Escape")
     assert not page.locator("nav.chapters").is_visible()
     page.click(".menu-button")

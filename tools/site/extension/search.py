@@ -2,19 +2,21 @@
 
 import json
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.util import logging
 
 from tools.course import Course
 
-from .edition import course_of
+from .edition import course_of, words
 from .plain import plain
 
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
 HERE = Path(__file__).parent
+logger = logging.getLogger(__name__)
 
 
 def read(app: Sphinx, doctree: nodes.document) -> None:
@@ -33,13 +35,23 @@ def read(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def passages(app: Sphinx) -> list[list]:
-    """For each page in order: address, title and its passages, each with anchor, text and heading."""
-    home = app.config.root_doc
-    return [
-        [app.builder.get_target_uri(page), app.env.titles[page].astext(), app.env.metadata[page]["passages"]]
-        for page in [home, *app.env.toctree_includes.get(home, [])]
-        if app.env.metadata.get(page, {}).get("passages")
-    ]
+    """For each page in order: address, title, "Chapter 4" and its passages.
+
+    A passage is its anchor, text and heading, then in which other words readers ask for it.
+    """
+    home, course, language = app.config.root_doc, course_of(app.config), app.config.course_language
+    numbers, chapter, asked = course.numbers, words(app.config)["chapter"], course.asked(language)
+    found = []
+    for page in [home, *app.env.toctree_includes.get(home, [])]:
+        if own := app.env.metadata.get(page, {}).get("passages"):
+            stem = PurePosixPath(page).name
+            number = numbers.get(stem)
+            own = [[*passage, *asked.pop(f"{stem}#{passage[0]}", [])] for passage in own]
+            address, title = app.builder.get_target_uri(page), app.env.titles[page].astext()
+            found.append([address, title, chapter.format(n=number) if number else "", own])
+    for address in asked:
+        logger.warning("book/%s/asked.tsv: %s is no passage", language, address)
+    return found
 
 
 def lines_of(name: str) -> list[str]:

@@ -76,7 +76,9 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const list = element("details", {}, element("summary", {}, words.known), known);
   const heat = element("div", { class: "live-scroll", onclick: event => { // a row, or the button in it
     const line = event.target.closest("tbody tr");
-    if (line) show(line.sectionRowIndex);
+    if (!line) return;
+    show(line.sectionRowIndex);
+    detail.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); // on a phone it may lie below
   } });
   const detail = element("div", { class: "live-detail" });
   const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);

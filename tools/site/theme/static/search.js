@@ -8,7 +8,7 @@
   const GUESS = 0.7; // what a word in place of an unknown one counts for that
   const BESIDE_NAMES = 0.6; // what all other words count at most, of what the names of the course in a query count
   const USUAL = 2.5; // the rarity of a usual word; a single unknown word is no rarer than that
-  const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5, IN_ADDRESS = 0.5; // how much a word counts there; in the text: 1
+  const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5, IN_ADDRESS = 0.5, IN_QUESTION = 2; // how much a word counts there; in the text: 1
   const ASIDE = /^api\.|#(?:class|function|solution)-|-caption$|terms-table$/; // beside the text: code, solutions, captions, a table of all terms
   const IN_ASIDE = 0.7; // what these count where the query does not name them
   const SAME_PAGE = 0.3; // what a passage gains at most from the others of its page
@@ -69,8 +69,8 @@
 
   const stemsOf = words => words.filter(token => !token.part).map(token => token.stem).join(" ");
 
-  const passages = pages.flatMap(([address, title, parts]) => parts.map(([anchor, text, heading], place) => (
-    { page: address, address: `${address}#${anchor}`, title, heading, text: text.normalize("NFC"), first: place === 0, aside: ASIDE.test(`${address}#${anchor}`) })));
+  const passages = pages.flatMap(([address, title, chapter, parts]) => parts.map(([anchor, text, heading, ...asked], place) => (
+    { page: address, address: `${address}#${anchor}`, title, chapter, heading, asked, text: text.normalize("NFC"), first: place === 0, aside: ASIDE.test(`${address}#${anchor}`) })));
   const termOf = heading => heading.replace(/ ?[（(].*[)）]/u, ""); // without its English
   const byWord = new Map();
   const byStem = new Map();
@@ -95,11 +95,14 @@
     };
     const found = count(passage.text, 1);
     if (!own) count(passage.heading, UNDER_HEADING);
-    if (!passage.first) count(passage.title, UNDER_TITLE);
+    for (const phrase of passage.asked) count(phrase, IN_QUESTION);
+    if (passage.first) count(passage.chapter, IN_HEADING);
+    else count(passage.title, UNDER_TITLE);
     if (!/^api\./.test(passage.page)) count(passage.address.replace(/.*#|-/g, " "), IN_ADDRESS); // English words
     passage.length = found.length;
     passage.line = ` ${stemsOf(found)} `;
     passage.inHead = new Set(own ? tokens(passage.heading).map(token => token.stem) : []);
+    passage.place = passage.first ? stemsOf(tokens(passage.chapter)) : "";
     passage.head = own ? ` ${stemsOf(tokens(termOf(passage.heading)))} ` : "";
   });
   const usual = passages.reduce((sum, passage) => sum + passage.length, 0) / passages.length;
@@ -242,7 +245,8 @@
         const best = Math.max(...ways.map((way, number) => pointsOfWay(place, way) * shares[number]));
         if (best > 0) { points += best; met += weight * (guessed && asked.length > 1 ? GUESS : 1); }
       }
-      if (said.has(passage.head.trim()) && (!passage.aside || query.trim() === passage.heading)) points *= passage.head === ` ${line} ` ? 3 : 2.5;
+      if (passage.place === line) points *= 3;
+      else if (said.has(passage.head.trim()) && (!passage.aside || query.trim() === passage.heading)) points *= passage.head === ` ${line} ` ? 3 : 2.5;
       else if (passage.head.startsWith(` ${line} `)) points *= 1.5;
       else if (passage.head.includes(` ${line} `)) points *= 1.3;
       else if (asked.length > 1 && asked.every(({ ways }) => ways.some(way => way.every(token => passage.inHead.has(token.stem))))) points *= 1.3;
@@ -259,7 +263,7 @@
     const stems = new Set(asked.flatMap(concept => concept.ways.flat().map(token => token.stem)));
     const shown = new Map(); // of a section the best passage only
     for (const result of found.sort((a, b) => b.points - a.points)) if (!shown.has(result.passage.section)) shown.set(result.passage.section, result);
-    return { stems, found: [...shown.values()].slice(0, MOST) };
+    return { stems, found: [...shown.values()].slice(0, MOST), more: shown.size > MOST };
   };
 
   // What a passage says about the words, without its heading, which stands above it.
@@ -295,11 +299,11 @@
     const instead = dialog.querySelector(".instead"); // the way to the glossary
     const base = dialog.dataset.source.replace(/[^/]*$/, "");
     const show = () => {
-      const { stems, found } = search(input.value);
+      const { stems, found, more } = search(input.value);
       examples.hidden = input.value.trim() !== "";
       instead.hidden = !examples.hidden || found.length > 0;
       status.textContent = !examples.hidden ? "" : found.length
-        ? dialog.dataset.found.replace("{n}", found.length) : dialog.dataset.none;
+        ? dialog.dataset.found.replace("{n}", found.length + (more ? "+" : "")) : dialog.dataset.none;
       list.replaceChildren(...found.map(({ passage }) => {
         const link = document.createElement("a");
         const title = document.createElement("strong");
