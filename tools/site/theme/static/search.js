@@ -12,6 +12,7 @@
   const ASIDE = /^api\.|#(?:class|function|solution)-|-caption$|terms-table$/; // beside the text: code, solutions, captions, a table of all terms
   const IN_ASIDE = 0.7; // what these count where the query does not name them
   const SAME_PAGE = 0.3; // what a passage gains at most from the others of its page
+  const SAME_QUESTION = 0.5; // what it gains at most where its heading asks the same with the same pairs of words
   const { pages, names, simplified } = window.courseData;
   const language = document.documentElement.dataset.edition;
 
@@ -101,6 +102,7 @@
     if (!/^api\./.test(passage.page)) count(passage.address.replace(/.*#|-/g, " "), IN_ADDRESS); // English words
     passage.length = found.length;
     passage.line = ` ${stemsOf(found)} `;
+    passage.questions = [own ? passage.heading : "", ...passage.asked].map(line => ` ${stemsOf(tokens(line))} `).join("|");
     passage.inHead = new Set(own ? tokens(passage.heading).map(token => token.stem) : []);
     passage.place = passage.first ? stemsOf(tokens(passage.chapter)) : "";
     passage.head = own ? ` ${stemsOf(tokens(termOf(passage.heading)))} ` : "";
@@ -238,6 +240,9 @@
     // Another name counts a little less than the one typed; where nothing else is asked, none gains by more words.
     const shareOf = (way, typed) => 0.95 * (asked.length > 1 ? 1 : worthOf(typed) / worthOf(way));
     for (const concept of asked) concept.shares = concept.ways.map((way, number) => number ? shareOf(way, concept.ways[0]) : 1);
+    // Function words tell nothing by themselves, but beside others they tell one question from another.
+    const typed = tokens(asTraditional(query)).filter(token => !token.part).map(token => token.stem);
+    const pairs = typed.slice(1).map((stem, place) => ` ${typed[place]} ${stem} `);
     const rated = passages.map((passage, place) => {
       let points = 0;
       let met = 0;
@@ -251,6 +256,7 @@
       else if (passage.head.includes(` ${line} `)) points *= 1.3;
       else if (asked.length > 1 && asked.every(({ ways }) => ways.some(way => way.every(token => passage.inHead.has(token.stem))))) points *= 1.3;
       else if (asked.length > 1 && passage.line.includes(` ${line} `)) points *= 1.25;
+      if (pairs.length > 1) points *= 1 + SAME_QUESTION * pairs.filter(pair => passage.questions.includes(pair)).length / pairs.length;
       if (passage.aside && !query.includes(passage.heading)) points *= IN_ASIDE;
       return { passage, points: points * (met / all) ** 2, met: met / all };
     });
