@@ -48,7 +48,7 @@ def records(site: Path, code: str) -> dict[str, list[str]]:
 
 def term(heading: str) -> str:
     """A heading without its English, as a reader may type it."""
-    return re.sub(" ?[（(].*[)）]", "", heading).lower()
+    return re.sub(" ?[（(].*[)）]", "", heading).replace("İ", "i").lower()
 
 
 def is_hit(answers: list[str], wanted: str) -> bool:

@@ -7,7 +7,7 @@
   const ENOUGH_OF_MANY = 0.4; // of more than three things, such as an error message or a formula
   const GUESS = 0.7; // what a word in place of an unknown one counts for that
   const BESIDE_NAMES = 0.6; // what all other words count at most, of what the names of the course in a query count
-  const USUAL = 2.5; // the rarity of a usual word; a single unknown word is no rarer than that
+  const USUAL = 2.5; // the rarity of a usual word; a single unknown word counts no more than that
   const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5, IN_ADDRESS = 0.5, IN_QUESTION = 2; // how much a word counts there; in the text: 1
   const ASIDE = /^api\.|#(?:class|function|solution)-|-caption$|terms-table$/; // beside the text: code, solutions, captions, a table of all terms
   const IN_ASIDE = 0.7; // what these count where the query does not name them
@@ -206,7 +206,8 @@
     const scale = most && most < weightOfAll(others) ? most / weightOfAll(others) : 1;
     for (const concept of others) concept.weight *= scale;
     const unknown = found.filter(({ guessed, ways }) => guessed && ways.length === 1);
-    if (unknown.length === 1 && found.length > 1) unknown[0].weight = Math.min(unknown[0].weight, USUAL);
+    // One unknown word does not empty an answer; beside one word that is no name of the course, it does.
+    if (unknown.length === 1 && (found.length > 2 || found.some(({ named }) => named))) unknown[0].weight = Math.min(unknown[0].weight, USUAL);
     return { found, line: stemsOf(asked) };
   };
 
