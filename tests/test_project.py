@@ -1,6 +1,8 @@
 """What holds the project together: pinned packages, one version, files for those who look after it."""
 
 import re
+import shutil
+import subprocess
 import tomllib
 
 import pytest
@@ -78,3 +80,10 @@ def test_every_set_up_takes_the_pinned_torch(name: str) -> None:
 
 def test_every_listed_fault_of_the_package_can_be_planted() -> None:
     check_faults(FAULTS)
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="make")
+def test_the_quick_check_passes_a_page_without_code() -> None:
+    rule = ["make", "--always-make", "_build/passed/translations"]
+    done = subprocess.run(rule, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and "no tests ran" in done.stdout, done.stdout + done.stderr
