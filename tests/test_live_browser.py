@@ -155,6 +155,10 @@ def test_a_translation_is_compared_when_it_is_whole(browser: Browser, site: Path
     assert same.count() == 1 and not same.is_visible()
     expect(page.locator(".live-written")).to_have_text("donne-moi deux chapeaux neufs.")
     expect(same).to_be_visible()
+    page.get_by_role("button", name=COURSE.words("en")["live.translator.play"]).click()
+    assert page.locator(".live-written").inner_text() != "donne-moi deux chapeaux neufs."
+    page.locator(".live-heat tbody tr").nth(1).locator("td").first.click()  # a step, of the whole sentence
+    expect(page.locator(".live-written")).to_have_text("donne-moi deux chapeaux neufs.")
     page.close()
 
 

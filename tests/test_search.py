@@ -154,6 +154,13 @@ def test_what_is_asked_by_name_comes_first(site: Path, code: str, query: str, wa
     assert found(site, code, [query])[0][0] == wanted
 
 
+def test_tones_that_are_typed_count_in_vietnamese(site: Path) -> None:
+    without, other, no_word = found(site, "vi", ["bo", "bỏ", "bò"])
+    assert without and other and not no_word  # the course has bộ and bỏ, but no cows
+    texts = {address: text.lower() for address, (_, text, *_) in records(site, "vi").items()}
+    assert all(re.search(r"\bbỏ\b", texts[address]) for address in other)
+
+
 def test_a_section_answers_once_and_code_stands_behind_words(site: Path) -> None:
     known = records(site, "en")
     beam, softmax = found(site, "en", ["beam search", "softmax"])

@@ -83,12 +83,18 @@ class CourseTranslator(HTML5Translator):
         self.body.append(f"</{tag}>" if tag == "span" else f"</{tag}>\n")
 
     def visit_literal_block(self, node: nodes.Element) -> None:
-        """Code has an element a line, so that narrow screens can indent what goes on in the next line."""
+        """Code has an element a line, so that narrow screens can indent what goes on in the next line.
+
+        Printed lines are not broken: a phone is told how long they are, and makes its letters smaller.
+        """
         try:
             super().visit_literal_block(node)
         except nodes.SkipNode:
             if "code" in node["classes"]:
                 self.body[-1] = PRE.sub(by_line, self.body[-1])
+            elif "output" in node["classes"]:
+                columns = max(map(len, node.astext().splitlines()), default=1)
+                self.body[-1] = self.body[-1].replace("<pre", f'<pre style="--columns: {columns}"', 1)
             raise
 
     def visit_emphasis(self, node: nodes.Element) -> None:

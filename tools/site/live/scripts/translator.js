@@ -77,7 +77,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const heat = element("div", { class: "live-scroll", onclick: event => { // a row, or the button in it
     const line = event.target.closest("tbody tr");
     if (!line) return;
-    show(line.sectionRowIndex);
+    show(line.sectionRowIndex, result.steps.length); // who asks for a step has the whole sentence
     detail.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); // on a phone it may lie below
   } });
   const detail = element("div", { class: "live-detail" });
@@ -159,10 +159,10 @@ courseLive.components.translator = async ({ box, words, edition }) => {
 
   // --- what happens -----------------------------------------------------------------------------------
 
-  function show(t) {
+  function show(t, steps = t + 1) {
     clearTimeout(timer);
     current = t;
-    shown = Math.max(shown, t + 1);
+    shown = Math.max(shown, steps);
     update();
   }
 

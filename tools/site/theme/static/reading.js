@@ -69,7 +69,12 @@
     const word = unread?.dataset.stem in read ? list.dataset.continue : list.dataset.next;
     start.textContent = next ? word + next.querySelector(".title").textContent : first.text;
   };
-  for (const button of all(".forget")) button.addEventListener("click", () => { read = {}; keep(); show(); });
+  for (const button of all(".forget")) button.addEventListener("click", () => {
+    if (!window.confirm(`${button.textContent}?`)) return; // it cannot be undone
+    read = {};
+    keep();
+    show();
+  });
 
   for (const right of isChapter ? all("details.answer:has(> .right)") : []) {
     let question = right;

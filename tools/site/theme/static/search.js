@@ -13,16 +13,18 @@
   const IN_ASIDE = 0.7; // what these count where the query does not name them
   const SAME_PAGE = 0.3; // what a passage gains at most from the others of its page
   const SAME_QUESTION = 0.5; // what it gains at most where its heading asks the same with the same pairs of words
+  const OTHER_TONES = 0.3; // what a Vietnamese word counts where it has other tones
   const { pages, names, simplified } = window.courseData;
   const language = document.documentElement.dataset.edition;
 
   const FUNCTION_WORDS = new Set(({
     en: "",
-    tr: "ne nedir nasil neden niye nicin bir bu ve ile icin mi mu de da ki gibi hangi nerede kac olarak olan var arasinda arasindaki fark farki calisir yarar oluyor olur oldu demek ye ya",
+    tr: "ne nedir nasil neden niye nicin bir bu ve ile icin mi mu de da ki gibi hangi nerede kac olarak olan var arasinda arasindaki fark farki calisir yarar oluyor olur oldu demek ye ya istiyorum lazim gerekir miyim yapilir olabilir kendi benim cok daha",
     vi: "la gi cac cua mot the nao tai sao vi nhu va hay co khong de lam duoc cho thi bao nhieu khi trong voi giua khac nghia hoat dong",
   }[language] ?? "").split(" ").concat(
-    "a an and are as at be by can do does for from has have how i in is it its me my not of on or should that the their they this to was what when where which why will with you your between difference vs versus mean means work works".split(" ")));
-  const CHINESE_FUNCTION_WORDS = /為什麼|什麼|如何|怎麼|怎樣|哪些|哪裡|哪個|可以|多少|是不是|還是|之間|差別|區別|差異|意思|嗎|呢|的|是/gu;
+    "a about an and any are as at be by can could do does doesn don for from get getting has have how i if in is isn it its just know me my need not of on or should so that the their there they this to want was we what when where which why will with would you your between difference vs versus mean means work works".split(" ")));
+  const CHINESE_FUNCTION_WORDS = /請問|我想|想要|怎麼辦|怎麼做|能不能|可不可以|有沒有|是否|如果|為何|為什麼|什麼|如何|怎麼|怎樣|哪些|哪裡|哪個|可以|多少|是不是|還是|之間|差別|區別|差異|意思|嗎|呢|的|是/gu;
+  const CONTRACTION = /(\p{L})['’](?:s|t|re|ve|ll|d|m)(?![\p{L}\p{N}])/giu; // what's, isn't
   const CHINESE_PARTICLES = /[一不也了以個和在太很得會有沒用給能與著被要讓跟這還那都]/u;
 
   // One character becomes one character, so that places in the folded text are places in the text.
@@ -42,7 +44,8 @@
   const TURKISH_VERB = /^(.{3,}?)(?:[iu][ln])?(?:[iu]yor(?:[uiz]+m?|sun|l[ae]r)?|[iu]r(?:l[ae]r|[iu]z)?|m[ae]s[iu]n|m[ae]z|m[iu]s|(?:y?[ae]c[ae][kg])[iu]?)$/;
   const stemOf = word => {
     if (!/^[a-z]{4,}$/.test(word)) return word;
-    if (language !== "tr") return ENDINGS[language] ? word.replace(ENDINGS[language], "$1") : word;
+    if (language === "en") return word.replace(/is(?=(?:e[drs]?|ing|ations?)$)/, "iz").replace(/(.{3})our(?=s?$)/, "$1or").replace(ENDINGS.en, "$1"); // British and American spelling
+    if (language !== "tr") return word;
     let stem = word.replace(TURKISH_VERB, "$1");
     for (let before = ""; before !== stem;) { before = stem; stem = stem.replace(ENDINGS.tr, "$1"); }
     return stem.replace(/g$/, "k").replace(/b$/, "p").replace(/d$/, "t");
@@ -76,6 +79,7 @@
   const byWord = new Map();
   const byStem = new Map();
   const byRaw = new Map();
+  const byMarked = new Map(); // with tones, in Vietnamese: bỏ, bò and bộ are three words
   const add = (map, key, place, weight) => {
     if (!map.has(key)) map.set(key, new Map());
     map.get(key).set(place, (map.get(key).get(place) ?? 0) + weight);
@@ -91,6 +95,7 @@
         add(byWord, word, place, weighed);
         add(byStem, stem, place, weighed);
         if (raw) add(byRaw, raw, place, weighed);
+        if (raw && language === "vi") add(byMarked, raw.toLowerCase(), place, weighed);
       }
       return found;
     };
@@ -126,9 +131,13 @@
   const commonest = words => [...words].sort((a, b) => byWord.get(b).size - byWord.get(a).size);
   const asToken = word => ({ word, stem: stemOf(word), raw: "" });
 
+  // Who types tones means this word; without them it may be any.
+  const isMarked = ({ raw, word }) => language === "vi" && /^\p{L}+$/u.test(raw ?? "") && raw.toLowerCase() !== word;
+  const isKnown = token => byStem.has(token.stem) && (!isMarked(token) || byMarked.has(token.raw.toLowerCase()));
+
   // What stands for a word that no passage has: its two halves, words that it begins, a word that is near.
   const substitutes = ({ word, raw, last }) => {
-    if (!/^\p{L}{3,}$/u.test(word) || (/.\p{Lu}/u.test(raw) && word.length < 8)) return [];
+    if (!/^\p{L}{3,}$/u.test(word) || isMarked({ word, raw }) || (/.\p{Lu}/u.test(raw) && word.length < 8)) return [];
     for (let i = 3; i <= word.length - 3; i += 1) {
       const halves = [word.slice(0, i), word.slice(i)].map(asToken);
       if (halves.every(half => byStem.has(half.stem)) && passages.some(passage => passage.line.includes(` ${halves[0].stem} ${halves[1].stem} `))) return [halves];
@@ -169,7 +178,7 @@
   const inNames = new Set(groups.flat(2).map(({ word }) => word));
   const short = new Set(groups.flat().filter(name => name.length === 1 && /^\p{Script=Han}$/u.test(name[0].word)).map(name => name[0].word));
   const isUnknownPair = token => /^\p{Script=Han}{2}$/u.test(token.word) && !byStem.has(token.stem) && !inNames.has(token.word);
-  const wordsOf = query => tokens(asTraditional(query).replace(CHINESE_FUNCTION_WORDS, " ")).filter(token => !token.part).flatMap(token => {
+  const wordsOf = query => tokens(asTraditional(query).replace(CHINESE_FUNCTION_WORDS, " ").replace(CONTRACTION, "$1")).filter(token => !token.part).flatMap(token => {
     if (!isUnknownPair(token)) return [token];
     const own = [...token.word].filter(character => short.has(character));
     return own.length || CHINESE_PARTICLES.test(token.word) ? own.map(word => ({ ...token, word, stem: word })) : [token];
@@ -191,7 +200,7 @@
       if (!best && !onlyFunctionWords && isFunctionWord(words[at])) { at += 1; continue; }
       const joined = words[at + 1] && words[at].word + words[at + 1].word;
       if (!best && joined && byWord.has(joined)) best = { length: 2, ways: [words.slice(at, at + 2), [asToken(joined)]] };
-      const guessed = !best && !byStem.has(words[at].stem);
+      const guessed = !best && !isKnown(words[at]);
       if (!best) best = { length: 1, ways: guessed ? [[words[at]], ...substitutes(words[at])] : [[words[at]]] };
       found.push({ ways: best.ways, guessed, named, weight: Math.max(...best.ways[0].map(weightOf)) });
       asked.push(...words.slice(at, at + best.length));
@@ -214,9 +223,10 @@
   const pointsOf = (place, token) => {
     const passage = passages[place];
     const weight = byStem.get(token.stem)?.get(place);
-    if (!weight) return 0;
+    if (!weight || !isKnown(token)) return 0;
     const full = weight * 2.4 / (weight + 1.4 * (0.7 + 0.3 * passage.length / usual));
-    const exact = byWord.get(token.word)?.has(place) ? 1 : 0.6;
+    const exact = isMarked(token) ? (byMarked.get(token.raw.toLowerCase()).has(place) ? 1 : OTHER_TONES)
+      : byWord.get(token.word)?.has(place) ? 1 : 0.6;
     const written = token.raw && token.raw !== token.word && byRaw.get(token.raw)?.has(place) ? (/[A-Z_]/.test(token.raw.slice(1)) ? 2.5 : 1.3) : 1;
     return rarity(token.stem) * full * exact * written;
   };
@@ -267,16 +277,17 @@
     const top = Math.max(...onPage.values());
     if (asked.length > 1 && top) for (const result of rated) result.points *= 1 + SAME_PAGE * onPage.get(result.passage.page) / top;
     const found = rated.filter(result => result.met >= (asked.length > 3 ? ENOUGH_OF_MANY : ENOUGH) && result.points > 0);
-    const stems = new Set(asked.flatMap(concept => concept.ways.flat().map(token => token.stem)));
+    const wanted = asked.flatMap(concept => concept.ways.flat());
     const shown = new Map(); // of a section the best passage only
     for (const result of found.sort((a, b) => b.points - a.points)) if (!shown.has(result.passage.section)) shown.set(result.passage.section, result);
-    return { stems, found: [...shown.values()].slice(0, MOST), more: shown.size > MOST };
+    return { wanted, found: [...shown.values()].slice(0, MOST), more: shown.size > MOST };
   };
 
   // What a passage says about the words, without its heading, which stands above it.
-  const snippet = (passage, stems) => {
+  const snippet = (passage, wanted) => {
+    const isWanted = ({ stem, raw }) => wanted.some(token => token.stem === stem && (!isMarked(token) || token.raw.toLowerCase() === raw.toLowerCase()));
     const text = passage.own ? passage.text.slice(passage.heading.length).replace(/^[\s:：]+/, "") : passage.text;
-    const places = tokens(text).filter(token => stems.has(token.stem)).map(token => [token.at, token.at + token.length]);
+    const places = tokens(text).filter(isWanted).map(token => [token.at, token.at + token.length]);
     const [first] = places[0] ?? [0];
     const cut = Math.max(0, Math.min(first - SNIPPET, text.length - 3 * SNIPPET));
     const start = cut && cut + text.slice(cut, first).indexOf(" ") + 1; // between words
@@ -306,7 +317,7 @@
     const instead = dialog.querySelector(".instead"); // the way to the glossary
     const base = dialog.dataset.source.replace(/[^/]*$/, "");
     const show = () => {
-      const { stems, found, more } = search(input.value);
+      const { wanted, found, more } = search(input.value);
       examples.hidden = input.value.trim() !== "";
       instead.hidden = !examples.hidden || found.length > 0;
       status.textContent = !examples.hidden ? "" : found.length
@@ -316,7 +327,7 @@
         const title = document.createElement("strong");
         title.textContent = [passage.title, passage.heading].filter((name, place, all) => name && all.indexOf(name) === place).join(" › ");
         link.href = base + passage.address;
-        link.append(title, snippet(passage, stems));
+        link.append(title, snippet(passage, wanted));
         link.addEventListener("click", () => dialog.close());
         const item = document.createElement("li");
         item.append(link);
