@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from mha_course.corpus import Vocabulary
+from mha_course.language_model import RotaryAttention
 from mha_course.results import stored_results
 from tools.experiments import language_models
 from tools.experiments.language_models import (
@@ -13,9 +14,15 @@ from tools.experiments.language_models import (
     POSITIONS,
     RANGES,
     TEMPERATURES,
+    TRAINED,
+    NearRotary,
     NGram,
+    after_adjectives,
     grammar,
+    losses,
     model_with,
+    perplexities,
+    perplexity,
     sentences,
     texts,
     verdicts,
@@ -50,8 +57,8 @@ def test_probabilities_sum_to_1(order, smooth):
 def test_raw_counts_write_what_was_seen():
     raw = NGram(3, TRAINING, WORDS, smooth=False)
     assert raw.probabilities((WORDS.bos, A))[B].item() == pytest.approx(2 / 3)
-    assert raw.perplexity([("a", "c")]) == pytest.approx((4 / 3 * 3) ** (1 / 3))
-    assert raw.perplexity([("c",)]) == math.inf
+    assert perplexity(raw.losses([("a", "c")])[0]) == pytest.approx((4 / 3 * 3) ** (1 / 3))
+    assert perplexity(raw.losses([("c",)])[0]) == math.inf
     draw = torch.Generator().manual_seed(0)
     written = {tuple(WORDS.to_tokens(raw.write(1.0, draw))) for _ in range(50)}
     assert written == set(TRAINING)
@@ -84,6 +91,52 @@ def test_models_are_causal_and_differ_in_positions_only(positions):
         assert torch.equal(one, other)
 
 
+def test_far_distances_are_taken_for_the_largest_in_training(monkeypatch):
+    monkeypatch.setattr(language_models, "TRAINED", 3)
+    torch.manual_seed(0)
+    layer, X = RotaryAttention(8, 2), torch.randn(1, 6, 8)
+    whole = layer(X)[0]
+    layer.__class__ = NearRotary
+    near = layer(X)[0]
+    assert torch.allclose(near[:, :3], whole[:, :3], atol=1e-6)
+    assert not torch.allclose(near[:, 3:], whole[:, 3:], atol=1e-3)
+    swapped = layer(X[:, [3, 1, 0, 2, 4, 5]])[0]  # all four stand at least two before the last token
+    assert torch.allclose(near[:, 5], swapped[:, 5], atol=1e-6)
+
+
+def test_nouns_after_adjectives_were_all_trained_in_dev_and_none_in_test():
+    assert after_adjectives(("these", "two", "new", "hats", "are", "old", ".")) == [3]
+    pairs = {
+        split: {row[place - 1 : place + 1] for row in sentences(*split) for place in after_adjectives(row)}
+        for split in (("train", "phrases"), ("dev",), ("test",))
+    }
+    trained, dev, test = pairs.values()
+    assert dev and test and dev <= trained and not test & trained
+
+
+def test_perplexities_of_all_tokens_and_of_nouns_after_adjectives():
+    def measured(split):
+        found = [[1.0] * (len(sentence) + 1) for sentence in split]
+        for row, sentence in zip(found, split, strict=True):
+            for place in after_adjectives(sentence):
+                row[place] = 3.0
+        return found
+
+    found = {name: float(value) for name, value in perplexities(measured).items()}
+    for split in ("dev", "test"):
+        assert found[f"{split}_nouns"] == pytest.approx(math.e**3, abs=1e-3)
+        assert math.e < found[f"{split}_perplexity"] < math.e**3
+
+
+def test_losses_are_those_of_single_sentences():
+    torch.manual_seed(0)
+    model = model_with("rotary", len(WORDS)).eval()
+    together = losses(model, WORDS, TRAINING)
+    assert [len(row) for row in together] == [3, 3, 3, 2]
+    for sentence, row in zip(TRAINING, together, strict=True):
+        assert losses(model, WORDS, [sentence])[0] == pytest.approx(row, abs=1e-5)
+
+
 def test_texts_hold_whole_sentences_one_after_another():
     rows = texts(TRAINING, WORDS, 4, 3, seed=0)
     assert rows.shape == (3 * 11 // 5, 5)
@@ -100,7 +153,10 @@ def test_the_tables_in_the_package_are_of_these_settings():
         found = verdicts(row["sentence"], trained)
         assert (row["grammatical"], row["new"]) == (found["grammatical"], found["new"])
     keys = [(row["positions"], row["seed"], row["start"]) for row in stored_results("language_positions")]
-    assert keys == [(name, seed, low) for name in POSITIONS for seed in SEEDS for low, _ in RANGES]
+    near = f"rotary, {TRAINED - 1}"
+    wanted = [(name, seed) for name in POSITIONS[:2] for seed in SEEDS]
+    wanted += [(name, seed) for seed in SEEDS for name in ("rotary", near)]
+    assert keys == [(*each, low) for each in wanted for low, _ in RANGES]
 
 
 def test_the_first_sentences_are_those_that_were_counted(monkeypatch):

@@ -6,34 +6,26 @@ from torch import Tensor
 from mha_course.practice.turn import numbers, turn
 
 
-def halves(X: Tensor, angles: Tensor) -> Tensor:
-    """Each feature of the first half and its partner in the second, turned by an angle."""
-    a, b = X.chunk(2, dim=-1)
-    return torch.cat((a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()), dim=-1)
-
-
-def neighbours(X: Tensor, angles: Tensor) -> Tensor:
-    """The same for pairs of neighbouring features."""
-    apart = torch.cat((X[..., 0::2], X[..., 1::2]), dim=-1)
-    return torch.stack(halves(apart, angles).chunk(2, dim=-1), dim=-1).flatten(-2)
+def of_the_answers(logits: Tensor, answers: Tensor) -> Tensor:
+    """The probability of each right token."""
+    return logits.softmax(dim=-1)[torch.arange(len(answers)), answers]
 
 
 @turn(
-    (numbers(0, 4, 6), torch.tensor([7.0, 2.0, 30.0, 5.0]), torch.tensor([1.0, 0.3, 0.01])),
-    other_way=lambda X, positions, speeds: halves(X, -positions[:, None] * speeds),
-    neighbours=lambda X, positions, speeds: neighbours(X, positions[:, None] * speeds),
-    one_speed=lambda X, positions, speeds: halves(X, positions[:, None].expand(4, 3)),
-    in_order=lambda X, positions, speeds: halves(X, torch.arange(4)[:, None] * speeds),
-    mirrored=lambda X, positions, speeds: (
-        halves(X, positions[:, None] * speeds) * torch.tensor([1, 1, 1, -1, -1, -1])
-    ),
+    (numbers(0, 4, 6), torch.tensor([2, 0, 5, 1])),
+    (numbers(1, 3, 5), torch.tensor([4, 4, 0])),
+    loss=lambda logits, answers: -of_the_answers(logits, answers).log().mean(),
+    product=lambda logits, answers: 1 / of_the_answers(logits, answers).prod(),
+    base_two=lambda logits, answers: 2 ** -of_the_answers(logits, answers).log().mean(),
+    mean_probability=lambda logits, answers: 1 / of_the_answers(logits, answers).mean(),
+    mean_inverse=lambda logits, answers: (1 / of_the_answers(logits, answers)).mean(),
+    no_softmax=lambda logits, answers: (-logits[torch.arange(len(answers)), answers].mean()).exp(),
 )
-def turned(X: Tensor, positions: Tensor, speeds: Tensor) -> Tensor:
-    angles = positions[:, None] * speeds  # (tokens, d / 2)
-    a, b = X.chunk(2, dim=-1)  # (tokens, d / 2)
-    first = a * angles.cos() - b * angles.sin()
-    second = a * angles.sin() + b * angles.cos()
-    return torch.cat((first, second), dim=-1)  # (tokens, d)
+def perplexity(logits: Tensor, answers: Tensor) -> Tensor:
+    log_probabilities = logits.log_softmax(dim=-1)  # (tokens, vocab)
+    places = torch.arange(len(answers))  # (tokens,)
+    right = log_probabilities[places, answers]  # (tokens,)
+    return (-right.mean()).exp()
 
 
 def by_rank(probabilities: Tensor, p: float, descending: bool = True) -> Tensor:
@@ -50,10 +42,16 @@ def placed(probabilities: Tensor, ranks: Tensor, descending: bool = True) -> Ten
 @turn(
     (torch.tensor([0.1, 0.4, 0.2, 0.3]), 0.8),
     (torch.tensor([0.05, 0.3, 0.25, 0.4]), 0.5),
+    (torch.tensor([0.12, 0.75, 0.05, 0.08]), 0.6),
+    (torch.tensor([0.125, 0.5, 0.25, 0.125]), 0.5),
     stops_short=lambda probabilities, p: placed(probabilities, probabilities.sort(0, True)[0].cumsum(0) <= p),
     sorted_order=by_rank,
+    gathered=lambda probabilities, p: by_rank(probabilities, p)[probabilities.argsort(descending=True)],
     threshold=lambda probabilities, p: probabilities >= 1 - p,
     lowest=lambda probabilities, p: placed(probabilities, by_rank(probabilities, p, False), False),
+    share_of_tokens=lambda probabilities, p: placed(
+        probabilities, torch.arange(len(probabilities)) < int(p * len(probabilities))
+    ),
     removed=lambda probabilities, p: ~placed(probabilities, by_rank(probabilities, p)),
 )
 def kept(probabilities: Tensor, p: float) -> Tensor:

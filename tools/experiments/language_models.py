@@ -5,10 +5,13 @@ cores) and writes three tables to ``mha_course/data``.
 
 ``language_models.tsv`` has a row for each model, seed and temperature, of 1,000 sentences each.
 ``grammatical``: the share that the corpus's grammar could produce; ``new``: the share that is no training
-sentence; ``both``: the share that is grammatical and new. ``unseen`` counts the sentences among these in
-which an adjective describes a noun that it never described in training. Perplexities are of the development
-and the test sentences. ``hats`` is the probability of *hats* after *give me two new*, a pair that training
-lacks. An n-gram knows the n − 1 tokens before; its counts are smoothed after Witten and Bell (1991), or raw.
+sentence; ``both``: the share that is grammatical and new, and ``different``: what is left of it if every
+sentence counts once. ``new_pairs`` counts the sentences among ``both`` in which an adjective describes a noun
+that it never described in training. Perplexities are of the development and the test sentences; ``dev_nouns``
+and ``test_nouns`` are those of the nouns right after an adjective: training has all these pairs of ``dev``
+and none of ``test``. ``hats`` is the probability of *hats* after *give me two new*, a
+pair that training lacks. An n-gram knows the n − 1 tokens before; its counts are smoothed after Witten and
+Bell (1991), or raw: then only a context without any count is shortened.
 
 ``language_samples.tsv`` has the first five sentences of seed 0 for each model and temperature, with the same
 verdicts, and the first five that the Transformer writes after *give me two* in several ways.
@@ -16,6 +19,8 @@ verdicts, and the first five that the Transformer writes after *give me two* in 
 ``language_positions.tsv`` has the perplexity of models that were trained on texts of 32 tokens, for positions
 from ``start`` on, before ``end``. Texts are sentences in random order, one after another. ``positions`` says
 how the model knows the order: by sinusoids, by a penalty on distance (ALiBi), or by rotary positions.
+``rotary, 31`` is the model with rotary positions once more, measured with each distance above 31, the largest
+in training, taken for 31.
 """
 
 from __future__ import annotations
@@ -25,9 +30,11 @@ import math
 import os
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
+from itertools import chain
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -42,11 +49,12 @@ from mha_course.language_model import (
     fit_language_model,
     generate,
     next_token_probabilities,
+    rotary,
 )
-from mha_course.training import masked_loss, seed_everything, shift_right
+from mha_course.training import seed_everything, shift_right
 from mha_course.transformer import PositionalEncoding, Projected
 from tools.corpus.generate import english_text, held_out, meanings
-from tools.corpus.grammar import templates
+from tools.corpus.grammar import lexicon, templates
 from tools.experiments.layouts import SEEDS, TABLE, Row, write_table
 
 Sentence = tuple[str, ...]
@@ -123,14 +131,16 @@ class NGram:
             self.known[context] = mixed
         return self.known[context]
 
-    def perplexity(self, held_out: Iterable[Sentence]) -> float:
-        total, count = 0.0, 0
+    def losses(self, held_out: Iterable[Sentence]) -> list[list[float]]:
+        """The loss of each token of each sentence, ``<eos>`` included."""
+        found = []
         for sentence in held_out:
             ids = [self.vocabulary.bos, *self.vocabulary[list(sentence)], self.vocabulary.eos]
-            for place in range(1, len(ids)):
-                total -= float(self.probabilities(tuple(ids[:place]))[ids[place]].log())
-            count += len(ids) - 1
-        return math.exp(total / count)
+            places = range(1, len(ids))
+            found.append(
+                [-float(self.probabilities(tuple(ids[:place]))[ids[place]].log()) for place in places]
+            )
+        return found
 
     def write(self, temperature: float, draw: torch.Generator) -> list[int]:
         """One sentence, as ids without ``<bos>`` and ``<eos>``."""
@@ -156,10 +166,39 @@ def padded(held_out: Sequence[Sentence], words: Vocabulary) -> tuple[Tensor, Ten
 
 
 @torch.no_grad()
-def perplexity(model: LanguageModel, words: Vocabulary, held_out: Sequence[Sentence]) -> float:
+def losses(model: LanguageModel, words: Vocabulary, held_out: Sequence[Sentence]) -> list[list[float]]:
+    """The loss of each token of each sentence, ``<eos>`` included."""
     target, lens = padded(held_out, words)
     logits, _ = model.eval()(shift_right(target, words.bos))  # (sentences, steps, vocab_size)
-    return float(masked_loss(logits, target, lens).exp())
+    found = F.cross_entropy(logits.mT, target, reduction="none")  # (sentences, steps)
+    return [row[:length] for row, length in zip(found.tolist(), lens.tolist(), strict=True)]
+
+
+def perplexity(found: Iterable[float]) -> float:
+    return math.exp(fmean(found))
+
+
+def after_adjectives(sentence: Sentence) -> list[int]:
+    """The places of the nouns that stand right after an adjective."""
+    adjectives = {entry["en"] for entry in lexicon("adjectives").values()}
+    nouns = {entry[form] for entry in lexicon("nouns").values() for form in ("en", "en_plural")}
+    places = range(1, len(sentence))
+    return [place for place in places if sentence[place - 1] in adjectives and sentence[place] in nouns]
+
+
+def perplexities(measured: Callable[[list[Sentence]], list[list[float]]]) -> dict[str, str]:
+    """Of the development and test sentences, and of their nouns after adjectives."""
+    columns = {}
+    for split in ("dev", "test"):
+        held_out = sentences(split)
+        found = measured(held_out)
+        nouns = [
+            row[place]
+            for row, sentence in zip(found, held_out, strict=True)
+            for place in after_adjectives(sentence)
+        ]
+        columns |= {f"{split}_perplexity": chain(*found), f"{split}_nouns": nouns}
+    return {name: f"{perplexity(values):.3f}" for name, values in columns.items()}
 
 
 def up_to(ids: list[int], end: int) -> list[int]:
@@ -204,18 +243,17 @@ def measure(setting: tuple[str, int]) -> tuple[list[Row], list[Row]]:
         model = LanguageModel(len(words), dropout=0.1)
         fit_language_model(model, training, words, seed=seed)
         model.eval()
-        measured = partial(perplexity, model, words)
+        measured = partial(losses, model, words)
     else:
         ngram = NGram(int(name[0]), training, words, smooth=not name.endswith("raw"))
-        measured = ngram.perplexity
+        measured = ngram.losses
     prompt = (words.bos, *words[list(PROMPT)])
     with torch.no_grad():
         if name == "Transformer":
             following = model(torch.tensor([prompt]))[0][0, -1].softmax(dim=-1)  # (vocab_size,)
         else:
             following = ngram.probabilities(prompt)
-    scores = {f"{split}_perplexity": f"{measured(sentences(split)):.3f}" for split in ("dev", "test")}
-    scores |= {"hats": f"{following[words[NEXT]]:.5f}"}
+    scores = perplexities(measured) | {"hats": f"{following[words[NEXT]]:.5f}"}
     draw = torch.Generator().manual_seed(seed)
     rows, shown = [], []
     for temperature in TEMPERATURES:
@@ -225,9 +263,13 @@ def measure(setting: tuple[str, int]) -> tuple[list[Row], list[Row]]:
             texts = [" ".join(words.to_tokens(ngram.write(temperature, draw))) for _ in range(SAMPLES)]
         found = [verdicts(text, trained) for text in texts]
         counts = {key: sum(verdict[key] for verdict in found) for key in found[0]}
-        shares = {key: f"{counts[key] / SAMPLES:.3f}" for key in ("grammatical", "new", "both")}
+        counts["different"] = len(
+            {text for text, verdict in zip(texts, found, strict=True) if verdict["both"]}
+        )
+        columns = ("grammatical", "new", "both", "different")
+        shares = {key: f"{counts[key] / SAMPLES:.3f}" for key in columns}
         first = {"model": name, "temperature": str(temperature), "seed": str(seed)}
-        rows.append(first | scores | shares | {"unseen": str(counts["unseen"])})
+        rows.append(first | scores | shares | {"new_pairs": str(counts["unseen"])})
         shown += samples(name, f"temperature={temperature}", (), texts[:SHOWN], trained)
     if name == "Transformer":
         for way in WAYS:
@@ -256,6 +298,21 @@ class OtherPositions(RotaryAttention):
         dropout = self.dropout.p if self.training else 0.0
         output = F.scaled_dot_product_attention(queries, keys, values, scores, dropout)
         return self.W_o(join_heads(output)), (keys, values), None
+
+
+class NearRotary(RotaryAttention):
+    """Rotary positions that take every distance above ``TRAINED - 1`` for this one."""
+
+    def forward(
+        self, X: Tensor, cache: Projected | None = None, need_weights: bool = False
+    ) -> tuple[Tensor, Projected, Tensor | None]:
+        queries, keys, values = (split_heads(W(X), self.num_heads) for W in (self.W_q, self.W_k, self.W_v))
+        most, places = TRAINED - 1, torch.arange(X.shape[1])
+        distances = places[:, None] - places  # (queries, keys)
+        farthest = rotary(queries.unsqueeze(-2), most).squeeze(-2)  # each query as if `most` behind its keys
+        scores = (rotary(queries) @ rotary(keys).mT).where(distances <= most, farthest @ keys.mT)
+        scores = (scores / queries.shape[-1] ** 0.5).masked_fill(distances < 0, -torch.inf)
+        return self.W_o(join_heads(scores.softmax(dim=-1) @ values)), (keys, values), None
 
 
 def model_with(positions: str, vocab_size: int) -> LanguageModel:
@@ -301,13 +358,23 @@ def measure_positions(setting: tuple[str, int]) -> list[Row]:
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
-    long = texts(sentences("dev"), words, max(end for _, end in RANGES), 16, 0)
-    with torch.no_grad():
-        logits, _ = model.eval()(long[:, :-1])
-    losses = F.cross_entropy(logits.mT, long[:, 1:], reduction="none").mean(0)  # (positions,)
+    rows = at_positions(model, positions, seed)
+    if positions == "rotary":
+        for block in model.blocks:
+            block.attention.__class__ = NearRotary
+        rows += at_positions(model, f"rotary, {TRAINED - 1}", seed)
+    return rows
+
+
+@torch.no_grad()
+def at_positions(model: LanguageModel, positions: str, seed: int) -> list[Row]:
+    """The perplexity on long texts, in each range of positions."""
+    long = texts(sentences("dev"), vocabulary(), max(end for _, end in RANGES), 16, 0)
+    logits, _ = model.eval()(long[:, :-1])
+    found = F.cross_entropy(logits.mT, long[:, 1:], reduction="none").mean(0)  # (positions,)
     first = {"positions": positions, "seed": str(seed)}
     return [
-        first | {"start": str(low), "end": str(high), "perplexity": f"{losses[low:high].mean().exp():.2f}"}
+        first | {"start": str(low), "end": str(high), "perplexity": f"{found[low:high].mean().exp():.2f}"}
         for low, high in RANGES
     ]
 
