@@ -208,6 +208,7 @@ FAULTS = {
     "a long table": ("| `root` | 0.71 | `>= 0.7` |", "| `root` | 0.71 | `>= 0.7` |\n" * 6, "weigh-claim-seeds", "rows"),
     "an odd tag": ("weigh-claim claim", "weigh-claim claim,skip".replace(",", " "), "weigh-claim", "'skip'"),
     "a wide tolerance": ("weigh-code printed", "weigh-code printed atol-0.9", "weigh-code", "at most atol-0.15"),
+    "numbers of one model": ("weigh-code printed", "weigh-code printed one-model", "weigh-code", "for a figure"),
     "an id by an editor": ("weigh-code", "3f9ab2c1", "3f9ab2c1", "an id is words"),
     "an id by an editor, of letters": ("weigh-code", "af9ab2c1", "af9ab2c1", "an id is words"),
     "no references": ("%%% text references\n## References\n\n- A book.", "", "solution-salt-why", "'references'"),

@@ -22,7 +22,7 @@ LEXICONS = ("notation", "faq", "glossary", "teaching", "translations")  # to be 
 TITLE_LENGTH, PROMISE_LENGTH, CAPTION_LENGTH = 28, 160, 120
 MOST_MINUTES, WORDS_A_MINUTE, LINES_A_MINUTE = 40, 150, 12
 BEGINNING = ["setup", "question", "opening", "opening-caption", "imports"]
-TAGS = re.compile(r"hide-input|hide-cell|claim|atol-0\.\d+")
+TAGS = re.compile(r"hide-input|hide-cell|claim|one-model|atol-0\.\d+")
 MOST_TOLERANCE = 0.15  # the widest spread of a score that threads and instruction sets were seen to make
 ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*|class-\w+")
 RANDOM = re.compile(r"(?=\w*\d)[0-9a-f]{8}(?:-[0-9a-f-]+)?")  # what editors call a new cell
@@ -82,9 +82,15 @@ def tag_faults(notebook: NotebookNode) -> Iterator[Fault]:
                 yield cell["id"], f"the tag {tag!r} means nothing here: {TAGS.pattern.replace('|', ', ')}"
             elif tag.startswith("atol-") and float(tag.removeprefix("atol-")) > MOST_TOLERANCE:
                 yield cell["id"], f"the tag {tag!r} forgives too much: at most atol-{MOST_TOLERANCE}"
+            elif tag == "one-model" and not draws(cell):
+                yield cell["id"], f"the tag {tag!r} is for a figure: what is printed agrees within a tolerance"
         for name in {"jupyter", "cellView"} & cell.metadata.keys():
             if "hide-cell" not in tags:
                 yield cell["id"], f"the metadata {name!r} folds it: delete it, or tag a solution hide-cell"
+
+
+def draws(cell: NotebookNode) -> bool:
+    return any("image/png" in output.get("data", {}) for output in cell.get("outputs", []))
 
 
 def solved(notebook: NotebookNode) -> Iterator[Fault]:
