@@ -169,16 +169,17 @@ class RotaryAttention(nn.Module):
         dropout = self.dropout.p if self.training else 0.0
         steps, total = queries.shape[2], keys.shape[2]
         shared = self.num_groups < self.num_heads
-        if steps == total and not need_weights:
+        whole = steps == total and not need_weights  # then SDPA draws the triangle itself
+        # One new step may see everything; of several, each sees what is not after it: (steps, total).
+        allowed = None if whole or steps == 1 else causal_mask(total, keys.device)[total - steps :]
+        if not need_weights:
             output = F.scaled_dot_product_attention(
-                queries, keys, values, None, dropout, is_causal=True, enable_gqa=shared
+                queries, keys, values, allowed, dropout, is_causal=whole, enable_gqa=shared
             )
             return output, None
         if shared:
             repeats = self.num_heads // self.num_groups
             keys, values = (X.repeat_interleave(repeats, dim=1) for X in (keys, values))
-        # One new step may see everything; of several, each sees what is not after it.
-        allowed = None if steps == 1 else causal_mask(total, keys.device)[total - steps :]  # (steps, total)
         return scaled_dot_product(queries, keys, values, allowed, dropout, need_weights)
 
 
