@@ -13,10 +13,21 @@ import torch
 
 from mha_course.corpus import load_corpus
 from mha_course.heads import Head, all_heads, masked_heads, watched_heads
+from mha_course.language_model import generate, next_token_probabilities
 from mha_course.translation import Translation, translate_all
+from tools.course import Course, cells
 from tools.experiments import live_models
 from tools.experiments.layouts import SEEDS
-from tools.experiments.live_models import FOLDER, NAMES, content_of, faults, load_model, sentences
+from tools.experiments.live_models import (
+    FOLDER,
+    LANGUAGE_MODEL,
+    NAMES,
+    content_of,
+    faults,
+    load_model,
+    sentences,
+    training_sentences,
+)
 from tools.site.extension.formulas import node_program
 
 SCRIPTS = FOLDER.parent / "scripts"
@@ -29,7 +40,8 @@ TEST = {
 
 def in_javascript(name: str, runs: list[dict[str, Any]], folder: Path = FOLDER) -> list[list[dict[str, Any]]]:
     """What the page's script computes for each sentence of each run."""
-    kind = "Bahdanau" if name.startswith("bahdanau") else "Transformer"
+    kinds = {"bahdanau": "Bahdanau", "transformer": "Transformer", "language": "LanguageModel"}
+    kind = kinds[name.partition("-")[0]]
     scripts = [str(SCRIPTS / "network.js"), str(folder / f"{name}.js")]
     request = json.dumps({"scripts": scripts, "kind": kind, "name": name, "runs": runs})
     done = subprocess.run(
@@ -130,6 +142,45 @@ def test_without_positions_the_order_of_the_source_does_not_matter() -> None:
     )
     check_cross_attention(written, translate_all(blind, some, *vocabularies))
     assert [one["tokens"] for one in written] == [one["tokens"] for one in reversed_]
+
+
+@torch.no_grad()
+def test_the_language_model_has_pytorchs_logits_at_every_place() -> None:
+    model, (_, vocabulary) = load_model(LANGUAGE_MODEL)
+    unlikely = ("hats", "hats", ".", "the", "two") * 4  # as long as a page lets a reader write
+    texts = [(), ("give", "me", "two"), unlikely, *TEST["fr"][:40]]
+    (written,) = in_javascript(LANGUAGE_MODEL, [{"sentences": texts, "options": {}}])
+    for text, one in zip(texts, written, strict=True):
+        logits, _ = model(torch.tensor([[vocabulary.bos, *vocabulary[list(text)]]]))
+        assert torch.allclose(torch.tensor(one["logits"]), logits[0], rtol=0, atol=1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("top_p", [0, 0.05, 0.5, 0.95, 1])
+@pytest.mark.parametrize("temperature", [0, 0.05, 0.5, 1, 2])
+def test_the_language_model_draws_with_the_packages_probabilities(temperature: float, top_p: float) -> None:
+    texts = [(), ("give", "me", "two"), ("give", "me", "two", "new"), *TEST["fr"][:20]]
+    options = {"temperature": temperature, "topP": top_p}
+    (written,) = in_javascript(LANGUAGE_MODEL, [{"sentences": texts, "options": options}])
+    for one in written:
+        logits = torch.tensor(one["logits"][-1], dtype=torch.float64)
+        expected = next_token_probabilities(logits, temperature, top_p=top_p)
+        assert torch.allclose(torch.tensor(one["probabilities"]).double(), expected, rtol=0, atol=1e-6)
+
+
+def test_in_half_precision_the_language_model_writes_what_the_page_prints() -> None:
+    model, (_, vocabulary) = load_model(LANGUAGE_MODEL)
+    printed = cells(Course().read("en", "language-models"), "code")["generate-call"].outputs[0].text
+    prompt = torch.tensor([[vocabulary.bos, *vocabulary[["give", "me", "two", "new"]]]])
+    written = generate(model, prompt, temperature=0, stop=vocabulary.eos)[0, 1:]
+    assert vocabulary.to_tokens(written.tolist()) == printed.split()
+
+
+def test_the_sentences_that_are_not_new_are_those_of_training() -> None:
+    stored = content_of(FOLDER / "sentences-training.js")
+    assert stored == training_sentences()
+    read = {" ".join(pair.source) for split in ("train", "phrases") for pair in load_corpus("fr", split)}
+    assert set(stored["rows"]) == read and "give me two new hats ." not in read
 
 
 @pytest.mark.parametrize("language", TEST)

@@ -8,8 +8,10 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+from mha_course.language_model import generate, next_token_probabilities
 from tests.test_browser import AXE, CHROMIUM, DESK, FLAGS, PHONE, WIDE, Watched, pytestmark  # noqa: F401
 from tools.course import Course, cells
+from tools.experiments.live_models import LANGUAGE_MODEL, load_model, training_sentences
 from tools.site.live import HERE, PREFIX, places
 
 COURSE = Course()
@@ -19,6 +21,7 @@ CUT = """[...document.querySelectorAll(".live-scroll")].filter(box => box.scroll
     .map(box => [box.scrollWidth, box.clientWidth])"""
 SLIM = {"width": 390, "height": 844}
 A_FRAME = 16  # milliseconds: the longest that the page may be busy while something is dragged
+DRAW_AND_BACK = ("live.writer.draw", "live.back")
 
 
 @pytest.fixture(scope="module")
@@ -532,3 +535,173 @@ def test_a_cache_saves_the_operations_that_the_page_counts(browser: Browser, sit
             box.get_by_role("button", name=COURSE.words("en")["live.forward"]).click()
     assert not watched.complaints
     context.close()
+
+
+class Writer:
+    """The component in which the model writes, and the same model in PyTorch."""
+
+    def __init__(self, page: Page, code: str = "en") -> None:
+        self.model, (_, self.vocabulary) = load_model(LANGUAGE_MODEL)
+        self.page, self.box, self.word = page, page.locator(".live-writer"), COURSE.words(code)
+
+    def press(self, key: str) -> None:
+        self.box.get_by_role("button", name=self.word.get(key, key), exact=True).click()
+
+    def settle(self, temperature: float, top_p: float) -> None:
+        for slider, value in zip(self.box.locator("input").all(), (temperature, top_p), strict=True):
+            slider.fill(str(value))
+
+    def tokens(self) -> list[str]:
+        return self.box.locator(".live-written span").first.inner_text().split()
+
+    def rows(self) -> list[tuple[str, str, bool]]:
+        """Token, probability, and whether it is left out, of each row that is seen."""
+        texts = """rows => rows.filter(row => row.checkVisibility()).map(row => {
+            const [name, value] = [row.querySelector("th > *"), row.querySelector("td > span")];
+            const [one, other] = [name, value].map(part => getComputedStyle(part).textDecorationLine);
+            if (one !== other) throw Error("half struck out");
+            return [name.textContent, value.textContent, one === "line-through"];
+        })"""
+        return [
+            (name.replace("“.”", ".").replace("「.」", "."), value, cut)
+            for name, value, cut in self.box.locator("tbody tr").evaluate_all(texts)
+        ]
+
+    @torch.no_grad()
+    def expected(self, temperature: float, top_p: float) -> tuple[torch.Tensor, torch.Tensor]:
+        """PyTorch's probabilities of the token after what is written: to draw with, and before top-p."""
+        ids = [self.vocabulary[token] for token in self.tokens()]
+        logits = self.model(torch.tensor([ids]))[0][0, -1]
+        before = next_token_probabilities(logits, temperature)
+        return next_token_probabilities(logits, temperature, top_p=top_p), before
+
+    def greedy(self, prompt: str) -> list[str]:
+        ids = [self.vocabulary.bos, *self.vocabulary[prompt.split()]]
+        written = generate(self.model, torch.tensor([ids]), temperature=0, stop=self.vocabulary.eos)
+        return self.vocabulary.to_tokens(written[0].tolist())
+
+
+@pytest.mark.parametrize("code", ["en", "vi"])
+def test_the_bars_are_the_probabilities_that_the_page_defines(
+    browser: Browser, site: Path, code: str
+) -> None:
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce", bypass_csp=True)
+    page = context.new_page()
+    watched = opened(page, site, "language-models", "writer", code)
+    writer, seen = Writer(page, code), set()
+    for prompt in ("<bos>", "give me two"):
+        writer.press(prompt)
+        for temperature, top_p in ((1, 1), (0.5, 1), (2, 1), (1, 0.5), (0.3, 0.9), (1, 0), (0, 1)):
+            writer.settle(temperature, top_p)
+            chances, before = writer.expected(temperature, top_p)
+            *tokens, others = writer.rows()
+            assert len(tokens) == 8 and others[0] == writer.word["live.writer.others"]
+            ids = [writer.vocabulary[name] for name, _, _ in tokens]
+            best = sorted(before.tolist(), reverse=True)
+            if temperature:
+                assert before[ids].tolist() == pytest.approx(best[:8])
+            rest = torch.ones(len(chances), dtype=torch.bool)
+            rest[ids] = False
+            pairs = [*zip(chances[ids], before[ids], strict=True), (chances[rest].sum(), before[rest].sum())]
+            for (_, value, cut), (chance, had) in zip([*tokens, others], pairs, strict=True):
+                assert cut == (chance == 0)
+                assert ("," in value) == (code == "vi")
+                shown = float(value.replace(",", "."))
+                assert shown == pytest.approx(float(chance or had), abs=0.0051)
+            seen.add(tuple(writer.rows()))
+    assert len(seen) == 14  # every setting shows something else
+    slide = "const i = document.querySelector('.live-writer input'); i.dispatchEvent(new Event('input'))"
+    assert fastest(page, slide) <= A_FRAME
+    assert not watched.complaints
+    assert all(url.startswith(("file:", "data:")) for url in watched.requests)
+    page.add_script_tag(path=AXE)
+    assert page.evaluate(AXE_SAYS) == []  # of what is struck out
+    context.close()
+
+
+def test_a_reader_or_chance_writes_and_takes_back(browser: Browser, site: Path) -> None:
+    context = browser.new_context(viewport=SLIM, has_touch=True, is_mobile=True, reduced_motion="reduce")
+    page = context.new_page()
+    opened(page, site, "language-models", "writer")
+    writer = Writer(page)
+    draw, back = (writer.box.get_by_role("button", name=writer.word[key]) for key in DRAW_AND_BACK)
+    assert writer.tokens() == ["<bos>"] and back.is_disabled()
+    # a finger writes a token
+    third = writer.rows()[2][0]
+    writer.box.locator("tbody button").nth(2).tap()
+    assert writer.tokens() == ["<bos>", third]
+    writer.press("live.back")
+    assert writer.tokens() == ["<bos>"]
+    # chance draws what is left, and each of it: with this top-p two tokens
+    writer.press("give me two")
+    writer.settle(1, 0.25)
+    left = {name for name, _, cut in writer.rows() if not cut}
+    assert len(left) == 2
+    drawn = set()
+    for _ in range(40):
+        draw.click()
+        drawn.add(writer.tokens()[-1])
+        writer.press("live.back")
+    assert drawn == left
+    # the whole sentence at temperature 0 is PyTorch's greedy one; each of its tokens has its probability
+    for prompt in ("", "give me two"):
+        writer.press(prompt or "<bos>")
+        writer.settle(0, 1)
+        writer.press("live.writer.whole")
+        assert writer.tokens() == writer.greedy(prompt)
+        assert [name for name, _, _ in writer.rows()] == writer.tokens()[1:]
+        assert draw.is_disabled()
+    assert all(value == "1.00" for _, value, cut in writer.rows() if not cut)
+    writer.settle(1, 1)
+    place = len(["<bos>", "give", "me", "two"])
+    told = writer.rows()[place - 1 :]
+    for _ in told:
+        writer.press("live.back")
+    assert writer.tokens() == ["<bos>", "give", "me", "two"]
+    for name, value, _ in told:
+        chances, _ = writer.expected(1, 1)
+        assert float(value) == pytest.approx(float(chances[writer.vocabulary[name]]), abs=0.0051)
+        writer.box.locator("tbody button").nth([row[0] for row in writer.rows()].index(name)).tap()
+    assert writer.box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert page.evaluate("innerWidth") == SLIM["width"]  # of what is wider a phone shows more, and smaller
+    context.close()
+
+
+def test_a_sentence_of_training_is_not_new(browser: Browser, site: Path) -> None:
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
+    opened(page, site, "language-models", "writer")
+    writer, said = Writer(page), page.locator(".live-written")
+    sentences = training_sentences()["rows"]
+    verdicts = {True: writer.word["live.writer.known"], False: writer.word["live.writer.fresh"]}
+    found = set()
+    for _ in range(60):
+        writer.press("<bos>")
+        writer.press("live.writer.whole")
+        *tokens, last = writer.tokens()[1:]
+        known = " ".join(tokens) in sentences
+        assert last != "<eos>" or verdicts[known] in said.inner_text()
+        assert verdicts[not known] not in said.inner_text()
+        found.add(known)
+        if len(found) == 2:
+            break
+    assert len(found) == 2  # of sixty sentences, some are known and most are new
+    page.close()
+
+
+def test_the_keyboard_is_not_lost_where_a_sentence_ends(browser: Browser, site: Path) -> None:
+    page = browser.new_page(viewport=DESK, reduced_motion="no-preference")
+    opened(page, site, "language-models", "writer")
+    writer = Writer(page)
+    writer.settle(0, 1)
+    writer.box.locator("tbody button").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.closest('tbody tr').rowIndex") == 2  # the next of that row
+    writer.box.get_by_role("button", name=writer.word["live.writer.whole"]).focus()
+    page.keyboard.press("Enter")
+    short = len(writer.tokens())
+    expect(page.locator(".live-written")).to_contain_text("<eos>")  # one token after another
+    assert len(writer.tokens()) > short
+    expect(writer.box.get_by_role("button", name="<bos>")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert writer.tokens() == ["<bos>"]
+    page.close()

@@ -9,7 +9,8 @@ With ``--write`` it trains the seeds 0, 1 and 2 and writes into ``tools/site/liv
 - ``NAME.json``: the command, the seed, the checksum of ``NAME.js``, and the scores of each seed, rounded to
   half precision before they are measured.
 
-``sentences-LANGUAGE.js`` holds the ``test`` split, so that a page can draw gold positions.
+``sentences-LANGUAGE.js`` holds the ``test`` split, so that a page can draw gold positions, and
+``sentences-training.js`` the English sentences of training, so that it can tell which of its own are new.
 
 A page opened from disk may load a script but not fetch a file: so each of these is a script with one call.
 """
@@ -26,51 +27,79 @@ from typing import Any
 
 import torch
 
-from mha_course.corpus import TARGETS, Pair, Vocabulary, load_corpus
+from mha_course.corpus import TARGETS, Pair, Vocabulary, batches, load_corpus
+from mha_course.language_model import LanguageModel, fit_language_model
 from mha_course.metrics import alignment_accuracy, exact_match
 from mha_course.seq2seq import EncoderDecoder
-from mha_course.training import fit, seed_everything
+from mha_course.training import fit, masked_loss, seed_everything, shift_right
 from mha_course.transformer import Transformer
 from mha_course.translation import forced_weights, translate_all
 from tools.experiments.layouts import SEEDS, Setting, build, words_only
 
 FOLDER = Path(__file__).parents[1] / "site" / "live" / "models"
-NAMES = (*(f"bahdanau-{language}" for language in TARGETS), "transformer-fr")
+LANGUAGE_MODEL = "language-model"
+NAMES = (*(f"bahdanau-{language}" for language in TARGETS), "transformer-fr", LANGUAGE_MODEL)
 MACHINES = 0.04  # as in the chapters, whose tags `atol-0.04` say the same
 Scores = dict[str, float]
 Vocabularies = tuple[Vocabulary, Vocabulary]
+Network = EncoderDecoder | LanguageModel
 
 
-def new_model(name: str, vocabularies: Vocabularies, seed: int) -> EncoderDecoder:
+def new_model(name: str, vocabularies: Vocabularies, seed: int) -> Network:
     """Make the untrained network, with the settings of the chapter of that name."""
     sizes = len(vocabularies[0]), len(vocabularies[1])
     if name.startswith("bahdanau"):
         return build(Setting("additive", "both", "zero", 1, seed), *sizes)
     seed_everything(seed)
+    if name == LANGUAGE_MODEL:
+        return LanguageModel(sizes[1], dropout=0.1)
     return Transformer(*sizes, dropout=0.1)
 
 
-def train(name: str, seed: int) -> tuple[EncoderDecoder, Vocabularies]:
+def train(name: str, seed: int) -> tuple[Network, Vocabularies]:
     """Train a network as its chapter does, and round it to half precision."""
     pairs, vocabularies = training_data(name)
     model = new_model(name, vocabularies, seed)
     choices: dict[str, Any] = {} if name.startswith("bahdanau") else {"epochs": 12, "learning_rate": 0.003}
-    fit(model, pairs, *vocabularies, seed=seed, progress=False, **choices)
+    if isinstance(model, LanguageModel):
+        fit_language_model(model, [pair.target for pair in pairs], vocabularies[1], seed=seed)
+    else:
+        fit(model, pairs, *vocabularies, seed=seed, progress=False, **choices)
     for parameter in model.parameters():
         parameter.data = parameter.data.half().float()
     return model.eval(), vocabularies
 
 
+def corpus_of(name: str, split: str) -> list[Pair]:
+    """A split as a network reads and writes it: the language model continues its English source."""
+    if name == LANGUAGE_MODEL:
+        return [pair._replace(target=pair.source) for pair in load_corpus("fr", split)]
+    return load_corpus(name.rpartition("-")[2], split)
+
+
 def training_data(name: str) -> tuple[list[Pair], Vocabularies]:
     """The sentences that a network is trained on, and their vocabularies."""
-    language = name.rpartition("-")[2]
-    pairs = load_corpus(language, "train") + load_corpus(language, "phrases")
+    pairs = corpus_of(name, "train") + corpus_of(name, "phrases")
     return pairs, (Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs]))
 
 
-def score(name: str, model: EncoderDecoder, vocabularies: Vocabularies) -> Scores:
-    """Exact match on the ``test`` split, and where attention is one matrix a sentence, its alignment."""
-    test = load_corpus(name.rpartition("-")[2], "test")
+@torch.no_grad()
+def loss(model: LanguageModel, pairs: list[Pair], vocabulary: Vocabulary) -> float:
+    """The mean of −log p over the tokens: the logarithm of the chapter's perplexity."""
+    (batch,) = batches(pairs, vocabulary, vocabulary, len(pairs))
+    logits, _ = model(shift_right(batch.target, vocabulary.bos))
+    return masked_loss(logits, batch.target, batch.target_lens).item()
+
+
+def score(name: str, model: Network, vocabularies: Vocabularies) -> Scores:
+    """Exact match on the ``test`` split, and where attention is one matrix a sentence, its alignment.
+
+    Of the language model, its losses.
+    """
+    test = corpus_of(name, "test")
+    if isinstance(model, LanguageModel):
+        splits = {"dev_loss": corpus_of(name, "dev"), "test_loss": test}
+        return {key: round(loss(model, pairs, vocabularies[1]), 4) for key, pairs in splits.items()}
     written = [item.tokens for item in translate_all(model, [pair.source for pair in test], *vocabularies)]
     scores = {"exact_match": exact_match(written, [pair.target for pair in test])}
     if name.startswith("bahdanau"):
@@ -93,18 +122,19 @@ def content_of(path: Path) -> dict[str, Any]:
     return content
 
 
-def model_script(name: str, model: EncoderDecoder, vocabularies: Vocabularies) -> str:
+def model_script(name: str, model: Network, vocabularies: Vocabularies) -> str:
     """The script with a network: parameters in the order of `shapes`, by their names in PyTorch."""
     parameters = model.state_dict()
     flat = torch.cat([value.flatten() for value in parameters.values()]).half().numpy().astype("<f2")
     source, target = (words.to_tokens(range(len(words))) for words in vocabularies)
+    words = {"target": target} if name == LANGUAGE_MODEL else {"source": source, "target": target}
     shapes = {key: list(value.shape) for key, value in parameters.items()}
     weights = base64.b64encode(flat.tobytes()).decode()
-    heads = {"num_heads": 4} if isinstance(model, Transformer) else {}
-    return script(name, {"source": source, "target": target, **heads, "shapes": shapes, "weights": weights})
+    heads = {} if name.startswith("bahdanau") else {"num_heads": 4}
+    return script(name, {**words, **heads, "shapes": shapes, "weights": weights})
 
 
-def load_model(name: str) -> tuple[EncoderDecoder, Vocabularies]:
+def load_model(name: str) -> tuple[Any, Vocabularies]:
     """The network as the page has it, in PyTorch."""
     stored, (_, vocabularies) = content_of(FOLDER / f"{name}.js"), training_data(name)
     model, state, start = new_model(name, vocabularies, 0), {}, 0
@@ -124,6 +154,11 @@ def sentences(language: str) -> dict[str, Any]:
         gold = (",".join(map(str, places)) for places in pair.alignment)
         rows.append([" ".join(pair.source), " ".join(pair.target), " ".join(gold)])
     return {"rows": rows}
+
+
+def training_sentences() -> dict[str, Any]:
+    """The English sentences that the language model has read."""
+    return {"rows": [" ".join(pair.target) for pair in training_data(LANGUAGE_MODEL)[0]]}
 
 
 def write(name: str) -> None:
@@ -174,6 +209,8 @@ def main() -> int:
         for language in TARGETS:
             path = FOLDER / f"sentences-{language}.js"
             path.write_text(script(f"sentences-{language}", sentences(language)), encoding="utf-8")
+        path = FOLDER / "sentences-training.js"
+        path.write_text(script("sentences-training", training_sentences()), encoding="utf-8")
     return 1 if wrong else 0
 
 

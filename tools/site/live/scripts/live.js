@@ -9,6 +9,7 @@
     split: ["split.js"],
     cache: ["cache.js"],
     width: ["network.js", "heat.js", "width.js"],
+    writer: ["network.js", "heat.js", "writer.js"],
   };
   const loading = {};
 

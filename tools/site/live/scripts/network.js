@@ -75,12 +75,57 @@
     });
   }
 
-  // What both networks share: vocabularies, parameters, greedy translation.
-  class EncoderDecoder {
+  // What all networks share: parameters, and the layers that have one name in several networks.
+  class Network {
     constructor(stored) {
+      this.parameters = readParameters(stored);
+      this.numHeads = stored.num_heads;
+    }
+
+    linear(x, name) {
+      return linear(x, this.parameters[`${name}.weight`], this.parameters[`${name}.bias`]);
+    }
+
+    norm(x, name) {
+      const mean = x.reduce((sum, value) => sum + value, 0) / x.length;
+      const variance = x.reduce((sum, value) => sum + (value - mean) ** 2, 0) / x.length;
+      const [scale, shift] = [this.parameters[`${name}.weight`].values, this.parameters[`${name}.bias`].values];
+      return x.map((value, i) => (value - mean) / Math.sqrt(variance + 1e-5) * scale[i] + shift[i]);
+    }
+
+    ffn(x, name) {
+      return this.linear(this.linear(x, `${name}.0`).map(value => Math.max(value, 0)), `${name}.2`);
+    }
+
+    project(sequence, name) {
+      return { keys: sequence.map(x => this.linear(x, `${name}.W_k`)), values: sequence.map(x => this.linear(x, `${name}.W_v`)) };
+    }
+
+    // One query, all heads: the output (num_hiddens,) and the weights (heads, keys).
+    attend(query, { keys, values }, name, options = {}) {
+      const size = query.length / this.numHeads;
+      const joined = new Float64Array(query.length);
+      const weights = [];
+      for (let head = 0; head < this.numHeads; head += 1) {
+        const start = head * size;
+        const own = vector => vector.subarray(start, start + size);
+        const asked = own(query);
+        weights.push(softmax(keys.map(key => {
+          const k = own(key);
+          return asked.reduce((sum, value, i) => sum + value * k[i], 0) / Math.sqrt(size);
+        })));
+        if (!options.off?.has(`${name} ${head}`)) joined.set(pool(weights[head], values.map(own)), start);
+      }
+      return { output: this.linear(joined, `${name}.W_o`), weights };
+    }
+  }
+
+  // What the translating networks share: vocabularies, greedy translation.
+  class EncoderDecoder extends Network {
+    constructor(stored) {
+      super(stored);
       this.words = { source: stored.source, target: stored.target };
       this.ids = new Map(stored.source.map((word, id) => [word, id]));
-      this.parameters = readParameters(stored);
     }
 
     knows(word) {
@@ -151,8 +196,6 @@
   class Transformer extends EncoderDecoder {
     constructor(stored) {
       super(stored);
-      this.numHeads = stored.num_heads;
-      this.numHiddens = stored.shapes["encoder.embedding.weight"][1];
       const blocks = Object.keys(stored.shapes).filter(name => /^encoder\.blocks\.\d+\.norm_1\.weight$/.test(name));
       this.numLayers = blocks.length;
     }
@@ -161,21 +204,6 @@
       const layers = [...Array(this.numLayers).keys()];
       const names = kind => layers.map(layer => `${kind.replace(".", `.blocks.${layer}.`)}`);
       return { encoder: names("encoder.attention"), self: names("decoder.self_attention"), cross: names("decoder.cross_attention") };
-    }
-
-    linear(x, name) {
-      return linear(x, this.parameters[`${name}.weight`], this.parameters[`${name}.bias`]);
-    }
-
-    norm(x, name) {
-      const mean = x.reduce((sum, value) => sum + value, 0) / x.length;
-      const variance = x.reduce((sum, value) => sum + (value - mean) ** 2, 0) / x.length;
-      const [scale, shift] = [this.parameters[`${name}.weight`].values, this.parameters[`${name}.bias`].values];
-      return x.map((value, i) => (value - mean) / Math.sqrt(variance + 1e-5) * scale[i] + shift[i]);
-    }
-
-    ffn(x, name) {
-      return this.linear(this.linear(x, `${name}.0`).map(value => Math.max(value, 0)), `${name}.2`);
     }
 
     embed(id, position, side, options) {
@@ -187,29 +215,6 @@
       });
     }
 
-    project(sequence, name) {
-      return { keys: sequence.map(x => this.linear(x, `${name}.W_k`)), values: sequence.map(x => this.linear(x, `${name}.W_v`)) };
-    }
-
-    // One query, all heads: the output (num_hiddens,) and the weights (heads, keys).
-    attend(x, { keys, values }, name, options) {
-      const query = this.linear(x, `${name}.W_q`);
-      const size = this.numHiddens / this.numHeads;
-      const joined = new Float64Array(this.numHiddens);
-      const weights = [];
-      for (let head = 0; head < this.numHeads; head += 1) {
-        const start = head * size;
-        const own = vector => vector.subarray(start, start + size);
-        const asked = own(query);
-        weights.push(softmax(keys.map(key => {
-          const k = own(key);
-          return asked.reduce((sum, value, i) => sum + value * k[i], 0) / Math.sqrt(size);
-        })));
-        if (!options.off?.has(`${name} ${head}`)) joined.set(pool(weights[head], values.map(own)), start);
-      }
-      return { output: this.linear(joined, `${name}.W_o`), weights };
-    }
-
     initState(ids, options) {
       let sequence = ids.map((id, i) => this.embed(id, i, "encoder", options));
       const maps = {}; // (queries, heads, keys) of each module
@@ -217,7 +222,7 @@
         const block = `encoder.blocks.${layer}`;
         const normed = sequence.map(x => this.norm(x, `${block}.norm_1`));
         const projected = this.project(normed, `${block}.attention`);
-        const attended = normed.map(x => this.attend(x, projected, `${block}.attention`, options));
+        const attended = normed.map(x => this.attend(this.linear(x, `${block}.attention.W_q`), projected, `${block}.attention`, options));
         maps[`${block}.attention`] = attended.map(({ weights }) => weights);
         sequence = sequence.map((x, i) => add(x, attended[i].output));
         sequence = sequence.map(x => add(x, this.ffn(this.norm(x, `${block}.norm_2`), `${block}.ffn`)));
@@ -242,7 +247,7 @@
         cache[layer].keys.push(...keys);
         cache[layer].values.push(...values);
         for (const [name, known, y] of [[self[layer], cache[layer], () => normed], [cross[layer], memory[layer], () => this.norm(x, `${block}.norm_2`)]]) {
-          const attended = this.attend(y(), known, name, options);
+          const attended = this.attend(this.linear(y(), `${name}.W_q`), known, name, options);
           weights[name] = attended.weights;
           x = add(x, attended.output);
         }
@@ -252,5 +257,63 @@
     }
   }
 
-  Object.assign(courseLive, { Bahdanau, Transformer, softmax, pool });
+  // The decoder-only model. It has no source, and positions turn its queries and keys.
+  class LanguageModel extends Network {
+    constructor(stored) {
+      super(stored);
+      this.words = stored.target;
+      this.ids = new Map(stored.target.map((word, id) => [word, id]));
+      this.numLayers = Object.keys(stored.shapes).filter(name => /^blocks\.\d+\.norm_1\.weight$/.test(name)).length;
+    }
+
+    // Features j and j + d/2 of each head, turned by the angle position / 10000^(2j/d).
+    rotary(x, position) {
+      const half = x.length / this.numHeads / 2;
+      return x.map((value, i) => {
+        const j = i % (2 * half);
+        const angle = position / 10000 ** ((j % half) / half);
+        const partner = j < half ? -x[i + half] : x[i - half];
+        return value * Math.cos(angle) + partner * Math.sin(angle);
+      });
+    }
+
+    // The logits after each token, (steps, vocab_size). A few milliseconds for a sentence: it needs no cache.
+    forward(ids) {
+      let sequence = ids.map(id => row(this.parameters["embedding.weight"], id));
+      for (let layer = 0; layer < this.numLayers; layer += 1) {
+        const block = `blocks.${layer}`;
+        const name = `${block}.attention`;
+        const normed = sequence.map(x => this.norm(x, `${block}.norm_1`));
+        const queries = normed.map((x, i) => this.rotary(this.linear(x, `${name}.W_q`), i));
+        const projected = this.project(normed, name);
+        const keys = projected.keys.map((key, i) => this.rotary(key, i));
+        const before = i => ({ keys: keys.slice(0, i + 1), values: projected.values.slice(0, i + 1) }); // causal
+        sequence = sequence.map((x, i) => add(x, this.attend(queries[i], before(i), name).output));
+        sequence = sequence.map(x => add(x, this.ffn(this.norm(x, `${block}.norm_2`), `${block}.ffn`)));
+      }
+      return sequence.map(x => this.linear(this.norm(x, "norm"), "dense"));
+    }
+  }
+
+  const byValue = numbers => [...numbers.keys()].sort((a, b) => numbers[b] - numbers[a]); // of equals, the first first
+
+  // The probabilities to draw the next token with: 0 for what temperature 0 or top-p leaves out.
+  function nextTokenProbabilities(logits, { temperature = 1, topP = 1 } = {}) {
+    const kept = new Float64Array(logits.length);
+    if (temperature === 0) {
+      kept[largestOf(logits)] = 1;
+      return kept;
+    }
+    const probabilities = softmax(logits.map(logit => logit / temperature));
+    if (topP === 1) return probabilities;
+    let above = 0; // what the more probable tokens have together
+    for (const id of byValue(probabilities)) {
+      if (above > 0 && above >= topP) break;
+      kept[id] = probabilities[id];
+      above += probabilities[id];
+    }
+    return kept.map(probability => probability / above);
+  }
+
+  Object.assign(courseLive, { Bahdanau, Transformer, LanguageModel, nextTokenProbabilities, byValue, softmax, pool, BOS, EOS, MAX_STEPS });
 })();
