@@ -234,7 +234,9 @@ def test_search_finds_what_readers_type(browser, address, site, code, way):
         results = found(page, query)
         assert any(first in result for result in results[:3]), (query, results[:3])
     assert found(page, "qqqxyz") == []
-    assert page.locator("dialog.search output").inner_text()
+    status = page.locator("dialog.search output")
+    assert status.inner_text()
+    assert found(page, "softmax qqqxyz") and "qqqxyz" in status.inner_text()
     assert found(page, "softmax") and page.locator("dialog.search input").evaluate(HALF_WRITTEN) > 0
     found(page, next(iter(QUERIES[code])))
     assert page.locator(".results mark").count() > 0

@@ -83,7 +83,7 @@ def tag_faults(notebook: NotebookNode) -> Iterator[Fault]:
             elif tag.startswith("atol-") and float(tag.removeprefix("atol-")) > MOST_TOLERANCE:
                 yield cell["id"], f"the tag {tag!r} forgives too much: at most atol-{MOST_TOLERANCE}"
             elif tag == "one-model" and not draws(cell):
-                yield cell["id"], f"the tag {tag!r} is for a figure: what is printed agrees within a tolerance"
+                yield cell["id"], f"the tag {tag!r} is for a figure: numbers have a tolerance"
         for name in {"jupyter", "cellView"} & cell.metadata.keys():
             if "hide-cell" not in tags:
                 yield cell["id"], f"the metadata {name!r} folds it: delete it, or tag a solution hide-cell"

@@ -278,9 +278,10 @@
     if (asked.length > 1 && top) for (const result of rated) result.points *= 1 + SAME_PAGE * onPage.get(result.passage.page) / top;
     const found = rated.filter(result => result.met >= (asked.length > 3 ? ENOUGH_OF_MANY : ENOUGH) && result.points > 0);
     const wanted = asked.flatMap(concept => concept.ways.flat());
+    const unknown = asked.filter(({ guessed, ways }) => guessed && ways.length === 1 && /^[\p{L}\p{N}]{3,}$/u.test(ways[0][0].raw)).map(({ ways }) => ways[0][0].raw);
     const shown = new Map(); // of a section the best passage only
     for (const result of found.sort((a, b) => b.points - a.points)) if (!shown.has(result.passage.section)) shown.set(result.passage.section, result);
-    return { wanted, found: [...shown.values()].slice(0, MOST), more: shown.size > MOST };
+    return { wanted, unknown, found: [...shown.values()].slice(0, MOST), more: shown.size > MOST };
   };
 
   // What a passage says about the words, without its heading, which stands above it.
@@ -317,11 +318,13 @@
     const instead = dialog.querySelector(".instead"); // the way to the glossary
     const base = dialog.dataset.source.replace(/[^/]*$/, "");
     const show = () => {
-      const { wanted, found, more } = search(input.value);
+      const { wanted, unknown, found, more } = search(input.value);
       examples.hidden = input.value.trim() !== "";
       instead.hidden = !examples.hidden || found.length > 0;
-      status.textContent = !examples.hidden ? "" : found.length
-        ? dialog.dataset.found.replace("{n}", found.length + (more ? "+" : "")) : dialog.dataset.none;
+      const { none, found: number, unknown: missing } = dialog.dataset;
+      const told = [found.length ? number.replace("{n}", found.length + (more ? "+" : "")) : none];
+      if (found.length && unknown.length) told.push(missing.replace("{words}", unknown.join(", ")));
+      status.textContent = examples.hidden ? told.join(" · ") : "";
       list.replaceChildren(...found.map(({ passage }) => {
         const link = document.createElement("a");
         const title = document.createElement("strong");
