@@ -67,7 +67,7 @@ courseLive.components.writer = async ({ box, words }) => {
   // --- drawing ----------------------------------------------------------------------------------------
 
   const kept = place => nextTokenProbabilities(logits[place], { temperature: temperature.value(), topP: topP.value() });
-  const had = place => nextTokenProbabilities(logits[place], { temperature: temperature.value() });
+  const had = place => nextTokenProbabilities(logits[place], { temperature: temperature.value() || 1 }); // greedy leaves out what softmax gave
 
   // A probability to draw with, or struck out what a token had before top-p or temperature 0 left it out.
   function fillLine({ amount, left, share, line }, chance, before) {
