@@ -569,7 +569,7 @@ class Writer:
 
     @torch.no_grad()
     def expected(self, temperature: float, top_p: float) -> tuple[torch.Tensor, torch.Tensor]:
-        """PyTorch's probabilities of the token after what is written: to draw with, and before any was left out."""
+        """PyTorch's probabilities of the token after what is written: to draw with, and all of them."""
         ids = [self.vocabulary[token] for token in self.tokens()]
         logits = self.model(torch.tensor([ids]))[0][0, -1]
         before = next_token_probabilities(logits, temperature or 1)
