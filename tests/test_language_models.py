@@ -1,6 +1,7 @@
 """The script that lets language models write, and the tables that lie in the package."""
 
 import math
+from itertools import chain
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from tools.experiments.language_models import (
     RANGES,
     TEMPERATURES,
     TRAINED,
+    Grammar,
     NearRotary,
     NGram,
     after_adjectives,
@@ -26,6 +28,7 @@ from tools.experiments.language_models import (
     sentences,
     texts,
     verdicts,
+    vocabulary,
 )
 from tools.experiments.layouts import SEEDS
 
@@ -102,6 +105,23 @@ def test_far_distances_are_taken_for_the_largest_in_training(monkeypatch):
     assert not torch.allclose(near[:, 3:], whole[:, 3:], atol=1e-3)
     swapped = layer(X[:, [3, 1, 0, 2, 4, 5]])[0]  # all four stand at least two before the last token
     assert torch.allclose(near[:, 5], swapped[:, 5], atol=1e-6)
+
+
+def test_the_grammar_takes_all_that_a_template_allows_for_equally_probable():
+    known, model = vocabulary(), Grammar(vocabulary())
+    prompt = (known.bos, *known[["give", "me", "two", "new"]])
+    following = model.probabilities(prompt)
+    nouns = {text.split()[4] for text in grammar() if text.startswith("give me two new ")}
+    assert "hats" in nouns
+    assert following.nonzero().flatten().tolist() == sorted(known[list(nouns)])
+    assert following[following > 0] == pytest.approx(1 / len(nouns))
+    assert sum(model.following[(known.bos,)].values()) == pytest.approx(
+        len(sentences("train")) + len(sentences("phrases"))
+    )
+    draw = torch.Generator().manual_seed(0)
+    for temperature in TEMPERATURES:
+        assert " ".join(known.to_tokens(model.write(temperature, draw))) in grammar()
+    assert perplexity(chain(*model.losses(sentences("test")))) < 4.1  # no sentence is impossible
 
 
 def test_nouns_after_adjectives_were_all_trained_in_dev_and_none_in_test():

@@ -11,7 +11,8 @@ that it never described in training. Perplexities are of the development and the
 and ``test_nouns`` are those of the nouns right after an adjective: training has all these pairs of ``dev``
 and none of ``test``. ``hats`` is the probability of *hats* after *give me two new*, a
 pair that training lacks. An n-gram knows the n − 1 tokens before; its counts are smoothed after Witten and
-Bell (1991), or raw: then only a context without any count is shortened.
+Bell (1991), or raw: then only a context without any count is shortened. ``grammar`` is what somebody would
+write who knows the grammar: each template as often as training has it, and in it each sentence alike.
 
 ``language_samples.tsv`` has the first five sentences of seed 0 for each model and temperature, with the same
 verdicts, and the first five that the Transformer writes after *give me two* in several ways.
@@ -53,13 +54,13 @@ from mha_course.language_model import (
 )
 from mha_course.training import seed_everything, shift_right
 from mha_course.transformer import PositionalEncoding, Projected
-from tools.corpus.generate import english_text, held_out, meanings
+from tools.corpus.generate import SPLIT_SIZES, english_text, held_out, meanings, quotas
 from tools.corpus.grammar import lexicon, templates
 from tools.experiments.layouts import SEEDS, TABLE, Row, write_table
 
 Sentence = tuple[str, ...]
 TEMPERATURES, SAMPLES, SHOWN, MOST = (0.5, 1.0, 1.5), 1000, 5, 20
-MODELS = ("Transformer", "3-gram", "5-gram", "5-gram, raw")
+MODELS = ("Transformer", "3-gram", "5-gram", "5-gram, raw", "grammar")
 PROMPT, NEXT = ("give", "me", "two", "new"), "hats"
 WAYS: tuple[dict[str, Any], ...] = (
     {"temperature": 0}, {"temperature": 0.5}, {"temperature": 1.0}, {"temperature": 1.5}, {"top_k": 3},
@@ -94,10 +95,72 @@ def grammar() -> dict[str, bool]:
     return known | dict(produced)
 
 
-# ---- n-grams ----
+# ---- models without a network ----
 
 
-class NGram:
+class ByTable:
+    """A model that looks up the probabilities of the next token."""
+
+    vocabulary: Vocabulary
+
+    def probabilities(self, context: tuple[int, ...]) -> Tensor:
+        """Of each next token, (vocab_size,), after ``<bos>`` and the tokens so far."""
+        raise NotImplementedError
+
+    def losses(self, held_out: Iterable[Sentence]) -> list[list[float]]:
+        """The loss of each token of each sentence, ``<eos>`` included."""
+        found = []
+        for sentence in held_out:
+            ids = [self.vocabulary.bos, *self.vocabulary[list(sentence)], self.vocabulary.eos]
+            places = range(1, len(ids))
+            found.append(
+                [-float(self.probabilities(tuple(ids[:place]))[ids[place]].log()) for place in places]
+            )
+        return found
+
+    def write(self, temperature: float, draw: torch.Generator) -> list[int]:
+        """One sentence, as ids without ``<bos>`` and ``<eos>``."""
+        ids = [self.vocabulary.bos]
+        while len(ids) <= MOST:
+            logits = self.probabilities(tuple(ids)).log()
+            ids.append(
+                int(torch.multinomial(next_token_probabilities(logits, temperature), 1, generator=draw))
+            )
+            if ids[-1] == self.vocabulary.eos:
+                return ids[1:-1]
+        return ids[1:]
+
+
+class Grammar(ByTable):
+    """The corpus's grammar, as somebody who knows it: each template as often as training has it, and in a
+    template each sentence alike, with the pairs of adjective and noun that training lacks."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.following: defaultdict[tuple[int, ...], defaultdict[int, float]] = defaultdict(
+            lambda: defaultdict(float)
+        )
+        for name, share in quotas(SPLIT_SIZES["train"], list(templates())).items():
+            produced = [tuple(english_text(meaning).split()) for meaning in meanings(name)]
+            for sentence in produced:
+                self.add(sentence, share / len(produced))
+        for sentence in sentences("phrases"):
+            self.add(sentence, 1)
+
+    def add(self, sentence: Sentence, weight: float) -> None:
+        """Put a sentence's weight at each of its tokens."""
+        ids = [self.vocabulary.bos, *self.vocabulary[list(sentence)], self.vocabulary.eos]
+        for place in range(1, len(ids)):
+            self.following[tuple(ids[:place])][ids[place]] += weight
+
+    def probabilities(self, context: tuple[int, ...]) -> Tensor:
+        weights = torch.zeros(len(self.vocabulary), dtype=torch.float64)
+        for token, weight in self.following[context].items():
+            weights[token] = weight
+        return (weights / weights.sum()).float()
+
+
+class NGram(ByTable):
     """Counts of what followed the last tokens, mixed with those of shorter contexts."""
 
     def __init__(
@@ -130,29 +193,6 @@ class NGram:
             mixed = (counts + kinds * shorter) / (counts.sum() + kinds) if counts.any() else shorter
             self.known[context] = mixed
         return self.known[context]
-
-    def losses(self, held_out: Iterable[Sentence]) -> list[list[float]]:
-        """The loss of each token of each sentence, ``<eos>`` included."""
-        found = []
-        for sentence in held_out:
-            ids = [self.vocabulary.bos, *self.vocabulary[list(sentence)], self.vocabulary.eos]
-            places = range(1, len(ids))
-            found.append(
-                [-float(self.probabilities(tuple(ids[:place]))[ids[place]].log()) for place in places]
-            )
-        return found
-
-    def write(self, temperature: float, draw: torch.Generator) -> list[int]:
-        """One sentence, as ids without ``<bos>`` and ``<eos>``."""
-        ids = [self.vocabulary.bos]
-        while len(ids) <= MOST:
-            logits = self.probabilities(tuple(ids)).log()
-            ids.append(
-                int(torch.multinomial(next_token_probabilities(logits, temperature), 1, generator=draw))
-            )
-            if ids[-1] == self.vocabulary.eos:
-                return ids[1:-1]
-        return ids[1:]
 
 
 # ---- what models write ----
@@ -245,14 +285,18 @@ def measure(setting: tuple[str, int]) -> tuple[list[Row], list[Row]]:
         model.eval()
         measured = partial(losses, model, words)
     else:
-        ngram = NGram(int(name[0]), training, words, smooth=not name.endswith("raw"))
-        measured = ngram.losses
+        table: ByTable
+        if name == "grammar":
+            table = Grammar(words)
+        else:
+            table = NGram(int(name[0]), training, words, smooth=not name.endswith("raw"))
+        measured = table.losses
     prompt = (words.bos, *words[list(PROMPT)])
     with torch.no_grad():
         if name == "Transformer":
             following = model(torch.tensor([prompt]))[0][0, -1].softmax(dim=-1)  # (vocab_size,)
         else:
-            following = ngram.probabilities(prompt)
+            following = table.probabilities(prompt)
     scores = perplexities(measured) | {"hats": f"{following[words[NEXT]]:.5f}"}
     draw = torch.Generator().manual_seed(seed)
     rows, shown = [], []
@@ -260,7 +304,7 @@ def measure(setting: tuple[str, int]) -> tuple[list[Row], list[Row]]:
         if name == "Transformer":
             texts = write(model, words, (), draw, SAMPLES, temperature=temperature)
         else:
-            texts = [" ".join(words.to_tokens(ngram.write(temperature, draw))) for _ in range(SAMPLES)]
+            texts = [" ".join(words.to_tokens(table.write(temperature, draw))) for _ in range(SAMPLES)]
         found = [verdicts(text, trained) for text in texts]
         counts = {key: sum(verdict[key] for verdict in found) for key in found[0]}
         counts["different"] = len(
