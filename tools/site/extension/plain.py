@@ -12,6 +12,7 @@ from .formulas import render
 MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
 LOW = str.maketrans("0123456789+−-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
 HIGH = str.maketrans("0123456789+−-=()⊤hijkn", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵀʰⁱʲᵏⁿ")
+APPLY = "\u2061"  # between a function's name and its argument
 RELATIONS = set("=≠<>≤≥≈→←∈")
 
 
@@ -34,7 +35,7 @@ def plain(node: nodes.Node) -> str:
 def formula(mathml: str) -> str:
     """MathML as plain text."""
     text = written(ElementTree.fromstring(mathml.replace("&nbsp;", "\u00a0")))
-    return " ".join(text.replace("\u2061 (", "(").replace("\u2061(", "(").replace("\u2061", " ").split())
+    return " ".join(text.replace(f"{APPLY} (", "(").replace(f"{APPLY}(", "(").replace(APPLY, " ").split())
 
 
 def written(node: ElementTree.Element) -> str:
@@ -43,20 +44,22 @@ def written(node: ElementTree.Element) -> str:
     if name == "annotation":
         return ""
     if name == "mspace":
-        return " "
+        return "" if node.get("width", "").startswith("-") else " "
     parts = [written(child) for child in node]
     if name in ("msub", "munder"):
-        return parts[0] + moved(parts[1], LOW, "_")
+        return parts[0].removesuffix(APPLY) + moved(parts[1], LOW, "_") + APPLY * parts[0].endswith(APPLY)
     if name == "msup":
         return parts[0] + moved(parts[1], HIGH, "^")
     if name in ("msubsup", "munderover"):
-        return parts[0] + moved(parts[1], LOW, "_") + moved(parts[2], HIGH, "^")
+        space = " " * (parts[0] in "∑∏")  # bounds are no part of what is summed
+        return parts[0] + moved(parts[1], LOW, "_") + moved(parts[2], HIGH, "^") + space
     if name == "mfrac":
         return "/".join(map(grouped, parts))
     if name == "msqrt":
         return "√" + grouped("".join(parts))
     if name in ("mtable", "mtr"):
-        return (", " if name == "mtr" else "; ").join(parts)
+        whole = (", " if name == "mtr" else "; ").join(part for part in parts if part.strip())
+        return re.sub(r"[,;] (?= =)", "", whole)  # an equation over several lines
     text = "".join(parts) or (node.text or "")
     if node.get("separator") == "true":
         return text + " "
