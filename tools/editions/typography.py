@@ -37,6 +37,7 @@ class Rule(NamedTuple):
 RULES = [
     Rule("*", "[\u00ad\u00a0\u200b-\u200f\u2009\u202f\u2060\ufeff]", "has an invisible sign or a special space: delete it"),
     Rule("*", r"(?<=\S)[ \t]{2,}(?=\S)", "has two spaces in a row"),
+    Rule("*", r"(?<![\w.,)])[.,]\d", "a decimal begins with a digit: 0.65"),
     Rule("en", r"\b(?!(?:to|it|that|had)\b)([a-z]+) \1\b", "has a word twice"),
     Rule("en|tr|vi", "[“”‘’«»„]", "quotation marks are straight: \" and '"),
     Rule("tr", rf"{SIGN}[^\W\d_]", "a suffix after code or a formula begins with an apostrophe"),
