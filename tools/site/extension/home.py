@@ -8,6 +8,7 @@ from PIL import Image
 from sphinx.application import Sphinx
 
 from .edition import words
+from .plain import plain
 from .renderer import CONTENTS
 
 LANGUAGES = "<!-- languages -->"  # the template puts the list of the editions here
@@ -28,6 +29,12 @@ def start_button(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             paragraph.parent.insert(
                 paragraph.parent.index(paragraph) + 1, nodes.raw("", LANGUAGES, format="html")
             )
+
+
+def lead(app: Sphinx, doctree: nodes.document) -> None:
+    """What cards say of a page that is no notebook: its first paragraph."""
+    if paragraph := next(doctree.findall(nodes.paragraph), None):
+        app.env.metadata[app.env.docname].setdefault("lead", plain(paragraph))
 
 
 def small_picture(folder: Path, address: str) -> str:
@@ -81,6 +88,7 @@ def context_of_home(app: Sphinx, page: str, template: str, context: dict[str, An
 
 def setup(app: Sphinx) -> None:
     """Hook into the home page."""
+    app.connect("doctree-read", lead)
     app.connect("doctree-resolved", start_button)
     app.connect("html-page-context", context_of_home)
     app.connect("html-page-context", share_picture)

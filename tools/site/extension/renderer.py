@@ -111,6 +111,10 @@ class CellRenderer(SphinxRenderer):
             elif isinstance(node, nodes.table) and self.cell.endswith(MEASURED):
                 caption = nodes.paragraph("", words(self.environment.config)["seeds"])
                 node.replace_self(Box("", caption, node.deepcopy(), classes=["seeds"]))
+        has_facts = any("facts" in node["classes"] for node in added if isinstance(node, nodes.paragraph))
+        for section in added if self.cell == "title" and not has_facts and not self.is_home() else ():
+            if isinstance(section, nodes.section):
+                section += nodes.raw("", TOOLS, format="html")
 
     def dress_beginning(self, node: nodes.paragraph) -> None:
         """What stands under a page's title: the promise, a link to begin with, what is needed, the time."""
@@ -130,8 +134,10 @@ class CellRenderer(SphinxRenderer):
 
     def is_contents(self, node: nodes.Element) -> bool:
         """Whether this is the home page's plain list of chapters, which the site shows as cards."""
-        home = self.environment.docname == self.environment.config.root_doc
-        return home and self.cell == "chapters" and isinstance(node.parent, nodes.section)
+        return self.is_home() and self.cell == "chapters" and isinstance(node.parent, nodes.section)
+
+    def is_home(self) -> bool:
+        return self.environment.docname == self.environment.config.root_doc
 
     def open_branches(self) -> list[nodes.Element]:
         """The places that the next cell's blocks may go to: the section at hand and those around it."""

@@ -181,7 +181,6 @@ courseLive.components.heads = async ({ box, words }) => {
   }
 
   function restore() {
-    options.positions = positions.checked = true;
     setSentence(original);
   }
 

@@ -105,9 +105,9 @@
     large.setAttribute("aria-label", link.title);
     large.replaceChildren(find("dialog.search form button").cloneNode(true), find("img", link).cloneNode());
     large.showModal();
-    const box = find("img", link).getBoundingClientRect(); // what was pressed comes to the middle
+    const box = find("img", link).getBoundingClientRect(); // the half that was pressed is seen, its labels too
     const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
-    large.scrollTo(x * large.scrollWidth - large.clientWidth / 2, y * large.scrollHeight - large.clientHeight / 2);
+    large.scrollTo(x > 0.5 ? large.scrollWidth : 0, y * large.scrollHeight - large.clientHeight / 2);
   });
 
   const dialog = find("dialog.search");
