@@ -48,7 +48,7 @@ RIGHT = [
     ("tr", "`queries`'in 0,5'i, %70, 40 000, $d$'ye, GRU'nun, NaN, \"böyle\""),
     ("en", "[Vaswani et al., 2017](references.md#vaswani-2017), [there](references.md#vaswani-2017)"),
     ("vi", 'thủy, hòa, quý, khỏe, huỳnh, 70%, 40.000, "như thế"'),
-    ("zh", "查詢（query）與 3 個鍵，`code` 的 .45；干擾、若干、公里、皇后、不准、「引文」"),
+    ("zh", "查詢（query）與 3 個鍵，`code` 的 0.45；干擾、若干、公里、皇后、不准、「引文」"),
     ("zh", "**先備知識：** 向量。*每一個* $w$ 都是 3,000。"),
     ("zh", '訊息是 ("view size is not compatible with the tensor")。'),
 ]
