@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ from mha_course.language_model import generate, next_token_probabilities
 from mha_course.translation import Translation, translate_all
 from tools.course import Course, cells
 from tools.experiments import live_models
+from tools.experiments.language_models import grammar
 from tools.experiments.layouts import SEEDS
 from tools.experiments.live_models import (
     FOLDER,
     LANGUAGE_MODEL,
     NAMES,
+    automaton,
     content_of,
     faults,
     load_model,
@@ -181,6 +184,19 @@ def test_the_sentences_that_are_not_new_are_those_of_training() -> None:
     assert stored == training_sentences()
     read = {" ".join(pair.source) for split in ("train", "phrases") for pair in load_corpus("fr", split)}
     assert set(stored["rows"]) == read and "give me two new hats ." not in read
+
+
+def test_the_states_of_the_grammar_produce_its_sentences_and_no_others() -> None:
+    words = load_model(LANGUAGE_MODEL)[1][1]
+    states = automaton(words)
+
+    def produced(state: int) -> Iterator[list[str]]:
+        for token, onward in states[state].items():
+            word = words.to_tokens([int(token)])
+            yield from ([*word, *rest] for rest in produced(onward)) if onward else [[]]
+
+    found = [" ".join(sentence) for sentence in produced(len(states) - 1)]
+    assert len(found) == len(set(found)) and set(found) == set(grammar())
 
 
 @pytest.mark.parametrize("language", TEST)

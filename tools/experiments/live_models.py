@@ -10,7 +10,8 @@ With ``--write`` it trains the seeds 0, 1 and 2 and writes into ``tools/site/liv
   half precision before they are measured.
 
 ``sentences-LANGUAGE.js`` holds the ``test`` split, so that a page can draw gold positions, and
-``sentences-training.js`` the English sentences of training, so that it can tell which of its own are new.
+``sentences-training.js`` the English sentences of training and the corpus's grammar, so that it can tell
+which of its own are new, and which are correct.
 
 A page opened from disk may load a script but not fetch a file: so each of these is a script with one call.
 """
@@ -34,6 +35,7 @@ from mha_course.seq2seq import EncoderDecoder
 from mha_course.training import fit, masked_loss, seed_everything, shift_right
 from mha_course.transformer import Transformer
 from mha_course.translation import forced_weights, translate_all
+from tools.experiments.language_models import grammar
 from tools.experiments.layouts import SEEDS, Setting, build, words_only
 
 FOLDER = Path(__file__).parents[1] / "site" / "live" / "models"
@@ -157,8 +159,29 @@ def sentences(language: str) -> dict[str, Any]:
 
 
 def training_sentences() -> dict[str, Any]:
-    """The English sentences that the language model has read."""
-    return {"rows": [" ".join(pair.target) for pair in training_data(LANGUAGE_MODEL)[0]]}
+    """The English sentences that the language model has read, and the grammar that they are of."""
+    pairs, (_, words) = training_data(LANGUAGE_MODEL)
+    return {"rows": [" ".join(pair.target) for pair in pairs], "grammar": automaton(words)}
+
+
+def automaton(words: Vocabulary) -> list[dict[str, int]]:
+    """Every sentence that the corpus's grammar can produce, as states: which token leads to which state.
+
+    The last state is the one to begin with. ``<eos>`` leads to state 0.
+    """
+    tree: dict[int, Any] = {}
+    for sentence in grammar():
+        node = tree
+        for token in (*words[sentence.split()], words.eos):
+            node = node.setdefault(token, {})
+    states: dict[tuple[tuple[int, int], ...], int] = {(): 0}  # equal ends of sentences share their states
+
+    def number(node: dict[int, Any]) -> int:
+        onward = tuple(sorted((token, number(child)) for token, child in node.items()))
+        return states.setdefault(onward, len(states))
+
+    number(tree)
+    return [{str(token): state for token, state in onward} for onward in states]
 
 
 def write(name: str) -> None:

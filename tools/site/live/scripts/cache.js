@@ -8,7 +8,7 @@ courseLive.components.cache = ({ box, words, edition }) => {
 
   let current = 0; // the token that is read in this step
 
-  const whole = value => value.toLocaleString({ zh: "zh-Hant" }[edition] ?? edition);
+  const whole = value => value.toLocaleString({ zh: "zh-Hant", tr: "fr" }[edition] ?? edition); // 40 000, as the Turkish pages write it
   const operations = { // of step t, which reads token t
     without: t => t * (PROJECTIONS + PAIR * t),
     with: t => PROJECTIONS + PAIR * t,

@@ -8,6 +8,7 @@ courseLive.components.writer = async ({ box, words }) => {
   const [stored, training] = await Promise.all([courseLive.content("language-model"), courseLive.content("sentences-training")]);
   const network = new courseLive.LanguageModel(stored);
   const known = new Set(training.rows);
+  const { grammar } = training; // of each state: to which state a token leads
 
   let tokens = []; // written so far, by their ids, without <bos>
   let logits; // the model's scores after <bos> and after each token, (1 + tokens, vocab_size)
@@ -17,6 +18,7 @@ courseLive.components.writer = async ({ box, words }) => {
   const ended = () => tokens.at(-1) === EOS;
   const whole = () => ended() || tokens.length === MAX_STEPS;
   const text = ids => ids.map(id => network.words[id]).join(" ");
+  const correct = () => tokens.reduce((state, id) => grammar[state]?.[id], grammar.length - 1) === 0;
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
@@ -104,7 +106,8 @@ courseLive.components.writer = async ({ box, words }) => {
     tokens = ids;
     logits = network.forward([BOS, ...tokens]);
     show();
-    const verdict = ended() ? (known.has(text(tokens.slice(0, -1))) ? words.known : words.fresh) : "";
+    const judged = () => (known.has(text(tokens.slice(0, -1))) ? words.known : correct() ? words.fresh : words.broken);
+    const verdict = ended() ? judged() : "";
     sentence.ariaBusy = "false";
     sentence.replaceChildren(element("span", { lang: "en" }, `<bos> ${text(tokens)}`), " ", element("span", { class: "live-small" }, verdict));
     hint.textContent = whole() ? words.each : words.press;
