@@ -132,6 +132,10 @@ def test_nouns_after_adjectives_were_all_trained_in_dev_and_none_in_test():
     }
     trained, dev, test = pairs.values()
     assert dev and test and dev <= trained and not test & trained
+    tokens = sum(len(row) + 1 for row in sentences("test"))  # <eos> is one, too
+    assert sum(len(after_adjectives(row)) for row in sentences("test")) / tokens == pytest.approx(
+        1 / 9, rel=0.05
+    )
 
 
 def test_perplexities_of_all_tokens_and_of_nouns_after_adjectives():
