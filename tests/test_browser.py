@@ -237,7 +237,9 @@ def test_search_finds_what_readers_type(browser, address, site, code, way):
     status = page.locator("dialog.search output")
     assert status.inner_text()
     assert found(page, "softmax qqqxyz") and "qqqxyz" in status.inner_text()
-    assert found(page, "softmax") and page.locator("dialog.search input").evaluate(HALF_WRITTEN) > 0
+    assert Course().words(code)["search_partial"] in status.inner_text()
+    assert found(page, "softmax") and Course().words(code)["search_partial"] not in status.inner_text()
+    assert page.locator("dialog.search input").evaluate(HALF_WRITTEN) > 0
     found(page, next(iter(QUERIES[code])))
     assert page.locator(".results mark").count() > 0
     page.locator(".results a").first.click()

@@ -4,13 +4,15 @@
   const MOST = 30;
   const SNIPPET = 60;
   const ENOUGH = 0.5; // of what was asked, weighed by rarity; passages with less are no answer
-  const ENOUGH_OF_MANY = 0.4; // of more than three things, such as an error message or a formula
+  const ENOUGH_OF_MANY = 0.3; // of more than three things, such as a whole question, an error message or a formula
+  const NEARLY_ALL = 0.6; // where the first answer has less of what was asked, the reader is told so
   const GUESS = 0.7; // what a word in place of an unknown one counts for that
   const BESIDE_NAMES = 0.6; // what all other words count at most, of what the names of the course in a query count
   const USUAL = 2.5; // the rarity of a usual word; a single unknown word counts no more than that
   const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5, IN_ADDRESS = 0.5, IN_QUESTION = 2; // how much a word counts there; in the text: 1
   const ASIDE = /^api\.|#(?:class|function|solution)-|-caption$|terms-table$/; // beside the text: code, solutions, captions, a table of all terms
   const IN_ASIDE = 0.7; // what these count where the query does not name them
+  const IN_FAQ = 1.2; // what an answer to a frequent question counts where several things are asked
   const SAME_PAGE = 0.3; // what a passage gains at most from the others of its page
   const SAME_QUESTION = 0.5; // what it gains at most where its heading asks the same with the same pairs of words
   const OTHER_TONES = 0.3; // what a Vietnamese word counts where it has other tones
@@ -157,7 +159,7 @@
   const groups = [...names, ...inGlossary].map(group => group.map(name => tokens(name).filter(token => !token.part)));
   const isSame = (a, b) => a.stem === b.stem || a.word === b.word;
   // A word that no passage has may be a misspelt word of a name.
-  const isMeant = (a, b) => isSame(a, b) || (!byStem.has(b.stem) && (isUnknownPair(b) || b.word.length > 4) && near(a.word, b.word));
+  const isMeant = (a, b) => isSame(a, b) || (!byStem.has(b.stem) && (isUnknownPair(b) || b.word.length > 3) && near(a.word, b.word));
   const sameWords = (a, b, same = isSame) => a.length === b.length && a.every((token, place) => same(token, b[place]));
   const nameAt = (words, at) => {
     let best = null;
@@ -269,6 +271,7 @@
       else if (asked.length > 1 && passage.line.includes(` ${line} `)) points *= 1.25;
       if (pairs.length > 1) points *= 1 + SAME_QUESTION * pairs.filter(pair => passage.questions.includes(pair)).length / pairs.length;
       if (passage.aside && !query.includes(passage.heading)) points *= IN_ASIDE;
+      if (asked.length > 2 && passage.page.startsWith("faq.")) points *= IN_FAQ;
       return { passage, points: points * (met / all) ** 2, met: met / all };
     });
     // A chapter that says much about what is asked comes before a list that has all its words.
@@ -281,7 +284,9 @@
     const unknown = asked.filter(({ guessed, ways }) => guessed && ways.length === 1 && /^[\p{L}\p{N}]{3,}$/u.test(ways[0][0].raw)).map(({ ways }) => ways[0][0].raw);
     const shown = new Map(); // of a section the best passage only
     for (const result of found.sort((a, b) => b.points - a.points)) if (!shown.has(result.passage.section)) shown.set(result.passage.section, result);
-    return { wanted, unknown, found: [...shown.values()].slice(0, MOST), more: shown.size > MOST };
+    const answers = [...shown.values()].slice(0, MOST);
+    const partial = answers.length > 0 && (unknown.length > 0 || answers[0].met < NEARLY_ALL);
+    return { wanted, unknown, partial, found: answers, more: shown.size > MOST };
   };
 
   // What a passage says about the words, without its heading, which stands above it.
@@ -309,7 +314,10 @@
     return box;
   };
 
-  window.courseFind = query => search(query).found.map(({ passage }) => passage.address);
+  window.courseFind = query => {
+    const { found, partial } = search(query);
+    return { answers: found.map(({ passage }) => passage.address), partial };
+  };
   window.courseSearch = dialog => {
     const input = dialog.querySelector("input");
     const status = dialog.querySelector("output");
@@ -318,13 +326,14 @@
     const instead = dialog.querySelector(".instead"); // the way to the glossary
     const base = dialog.dataset.source.replace(/[^/]*$/, "");
     const show = () => {
-      const { wanted, unknown, found, more } = search(input.value);
+      const { wanted, unknown, partial, found, more } = search(input.value);
       examples.hidden = input.value.trim() !== "";
       instead.hidden = !examples.hidden || found.length > 0;
-      const { none, found: number, unknown: missing } = dialog.dataset;
-      const told = [found.length ? number.replace("{n}", found.length + (more ? "+" : "")) : none];
-      if (found.length && unknown.length) told.push(missing.replace("{words}", unknown.join(", ")));
-      status.textContent = examples.hidden ? told.join(" · ") : "";
+      const { none, found: number, unknown: missing, partial: nearest } = dialog.dataset;
+      const told = [!found.length ? none : partial ? nearest : number.replace("{n}", found.length + (more ? "+" : ""))];
+      if (found.length && unknown.length) told.unshift(missing.replace("{words}", unknown.join(", ")));
+      status.textContent = examples.hidden ? told.join("\n") : "";
+      status.classList.toggle("partial", partial);
       list.replaceChildren(...found.map(({ passage }) => {
         const link = document.createElement("a");
         const title = document.createElement("strong");
