@@ -103,7 +103,7 @@ def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path, cod
     rows.nth(2).locator("td").first.click()
     assert rows.nth(2).locator("[aria-current=step]").count() == 1
     # a word that the network does not know has a nearest one
-    box.locator("input[type=text]").fill("Give me two new hatts!")
+    box.locator("input[type=text]").fill("GİVE ME TWO NEW HATTS!")  # as a Turkish keyboard writes it
     page.keyboard.press("Enter")
     assert "hatts" in box.locator(".live-unknown").inner_text()
     box.locator(".live-unknown .button").click()

@@ -303,7 +303,7 @@ def test_guesses_answers_and_measured_tables_have_their_looks(chapter):
     assert len(page.select(".right")) == sum(key.startswith("quiz-") for key in texts)
     tables = page.select(".seeds")
     assert len(tables) == sum(key.endswith("-seeds") for key in texts)
-    assert all(table.p.get_text() == word["seeds"] and table.table for table in tables)
+    assert all(table.summary.get_text() == word["seeds"] and table.table for table in tables)
 
 
 SET_ASIDE = {"pre", "code", "annotation", "script", "style", "dt"}

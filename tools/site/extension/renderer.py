@@ -89,9 +89,11 @@ class CellRenderer(SphinxRenderer):
 
     def remember(self, added: list[nodes.Node]) -> None:
         """Keep what the search finds here: no heading without a text of its own, and no measured numbers."""
+        config = self.environment.config
         titles = [EFFORT.sub("", plain(node)) for node in added if isinstance(node, nodes.title)][-1:]
+        titles = [curled(title, config) for title in titles]
         self.heading = "".join(titles) or self.heading
-        texts = [*filter(None, map(said, added))]
+        texts = [curled(text, config) for text in filter(None, map(said, added))]
         if (texts or not self.passages) and not self.cell.endswith(MEASURED):
             text = " ".join(titles + texts).replace("\n", " ")
             self.passages.append([self.cell, text, named(added) or self.heading])
@@ -109,8 +111,10 @@ class CellRenderer(SphinxRenderer):
             elif isinstance(node, nodes.paragraph) and (mark := ANSWER.match(node.astext())):
                 node["classes"].append("right" if mark[0] == "✓" else "wrong")
             elif isinstance(node, nodes.table) and self.cell.endswith(MEASURED):
-                caption = nodes.paragraph("", words(self.environment.config)["seeds"])
-                node.replace_self(Box("", caption, node.deepcopy(), classes=["seeds"]))
+                label = nodes.raw(
+                    "", f"<summary>{words(self.environment.config)['seeds']}</summary>", format="html"
+                )
+                node.replace_self(Box("", label, node.deepcopy(), tag="details", classes=["seeds"]))
         has_facts = any("facts" in node["classes"] for node in added if isinstance(node, nodes.paragraph))
         for section in added if self.cell == "title" and not has_facts and not self.is_home() else ():
             if isinstance(section, nodes.section):

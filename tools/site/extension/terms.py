@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from tools.course import Course
 from tools.editions.glossary import english_pattern, inflected
 
-from .edition import course_of
+from .edition import course_of, words
 from .writer import Box
 
 GLOSSARY, REFERENCES = "glossary", "references"
@@ -95,10 +95,11 @@ def link_first(
 def hints(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
     """What the page's links to terms and sources lead to, for the script that shows it beside them."""
     known = {}
+    where = re.compile(rf"\s*{re.escape(words(app.config)['see'])} ?[^.。]+[.。]$")  # links are none there
     for stem in (GLOSSARY, REFERENCES):
         metadata = app.env.metadata.get(str(PurePosixPath(page).with_name(stem)), {})
         for anchor, text, *_ in metadata.get("passages", []):
-            known[f"{stem}.html#{anchor}"] = text
+            known[f"{stem}.html#{anchor}"] = where.sub("", text)
     links = doctree.findall(nodes.reference) if doctree is not None else ()
     used = dict.fromkeys(link.get("refuri", "") for link in links)
     context["hints"] = {address: known[address] for address in used if address in known}

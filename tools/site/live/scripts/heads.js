@@ -192,16 +192,18 @@ courseLive.components.heads = async ({ box, words }) => {
   function count() {
     clearTimeout(counting);
     let right = 0;
+    let rightWhole = 0;
     let done = 0;
     const onward = () => {
       const start = performance.now();
       while (done < rows.length && performance.now() - start < SLICE) {
         const [source, target] = rows[done];
         right += network.translate(source.split(" "), options).tokens.join(" ") === target ? 1 : 0;
+        rightWhole += network.translate(source.split(" ")).tokens.join(" ") === target ? 1 : 0;
         done += 1;
       }
-      const share = number(right / rows.length);
-      counted.textContent = done < rows.length ? `${done} / ${rows.length}` : fill(words.counted, { n: rows.length, share });
+      const [share, trained] = [right, rightWhole].map(hits => number(hits / rows.length));
+      counted.textContent = done < rows.length ? `${done} / ${rows.length}` : fill(words.counted, { n: rows.length, share, whole: trained });
       if (done < rows.length) counting = setTimeout(onward);
     };
     onward();

@@ -18,9 +18,9 @@ courseLive.components.translator = async ({ box, words, edition }) => {
 
   // --- what the reader typed ------------------------------------------------------------------------
 
-  // As the corpus writes sentences: lower case, a full stop or another such mark apart at the end, no commas.
+  // As the corpus writes sentences: lower case (a Turkish keyboard writes İ for I), a full stop or another such mark apart at the end, no commas.
   function tokensOf(text) {
-    const apart = text.normalize("NFC").toLowerCase().replace(/[’‘]/g, "'").replace(/[,;:"“”]/g, " ").replace(/\bi am\b/g, "i'm").replace(/([.!?])/g, " $1 ");
+    const apart = text.normalize("NFC").replace(/[İı]/g, "i").toLowerCase().replace(/[’‘]/g, "'").replace(/[,;:"“”]/g, " ").replace(/\bi am\b/g, "i'm").replace(/([.!?])/g, " $1 ");
     const tokens = apart.split(/\s+/).filter(Boolean);
     return tokens.length && !/^[.!?]$/.test(tokens.at(-1)) ? [...tokens, "."] : tokens;
   }

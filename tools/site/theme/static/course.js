@@ -94,20 +94,33 @@
   addEventListener("beforeprint", () => { opened = folded.filter(box => !box.open); opened.forEach(box => { box.open = true; }); });
   addEventListener("afterprint", () => { opened.forEach(box => { box.open = false; }); });
 
-  // A picture opens large over the page, to be moved about there; without this script the link leads to its file.
+  // A picture opens over the page, whole; a tap on it brings that place near, another one the whole again.
+  // Without this script the link leads to its file.
   const large = document.body.appendChild(document.createElement("dialog"));
   large.className = "large";
-  large.addEventListener("click", () => large.close());
+  large.addEventListener("click", event => {
+    const picture = event.target;
+    if (picture.tagName !== "IMG") { large.close(); return; }
+    const box = picture.getBoundingClientRect();
+    const scale = Math.min(box.width / picture.naturalWidth, box.height / picture.naturalHeight);
+    const place = (at, start, room, side) => (at - start - (room - scale * side) / 2) / (scale * side);
+    const x = place(event.clientX, box.left, box.width, picture.naturalWidth);
+    const y = place(event.clientY, box.top, box.height, picture.naturalHeight);
+    const stage = picture.parentNode;
+    stage.classList.toggle("near");
+    stage.scrollTo(x * stage.scrollWidth - stage.clientWidth / 2, y * stage.scrollHeight - stage.clientHeight / 2);
+  });
   find("article").addEventListener("click", event => {
     const link = event.target.closest(".enlarge");
     if (!link || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
+    const stage = document.createElement("div");
+    stage.append(find("img", link).cloneNode());
     large.setAttribute("aria-label", link.title);
-    large.replaceChildren(find("dialog.search form button").cloneNode(true), find("img", link).cloneNode());
+    large.replaceChildren(find("dialog.search form button").cloneNode(true), stage);
+    const said = link.closest("figure")?.querySelector("figcaption strong");
+    if (said) large.append(said.cloneNode(true));
     large.showModal();
-    const box = find("img", link).getBoundingClientRect(); // the half that was pressed is seen, its labels too
-    const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
-    large.scrollTo(x > 0.5 ? large.scrollWidth : 0, y * large.scrollHeight - large.clientHeight / 2);
   });
 
   const dialog = find("dialog.search");
