@@ -94,33 +94,43 @@
   addEventListener("beforeprint", () => { opened = folded.filter(box => !box.open); opened.forEach(box => { box.open = true; }); });
   addEventListener("afterprint", () => { opened.forEach(box => { box.open = false; }); });
 
-  // A picture opens over the page, whole; a tap on it brings that place near, another one the whole again.
-  // Without this script the link leads to its file.
-  const large = document.body.appendChild(document.createElement("dialog"));
-  large.className = "large";
-  large.addEventListener("click", event => {
-    const picture = event.target;
-    if (picture.tagName !== "IMG") { large.close(); return; }
+  // A picture opens over the page: whole where there is room for more than on the page, else near the place that was
+  // tapped. Another tap shows it whole or near. Without this script the link leads to its file.
+  const shareOf = (event, picture) => {
     const box = picture.getBoundingClientRect();
     const scale = Math.min(box.width / picture.naturalWidth, box.height / picture.naturalHeight);
     const place = (at, start, room, side) => (at - start - (room - scale * side) / 2) / (scale * side);
-    const x = place(event.clientX, box.left, box.width, picture.naturalWidth);
-    const y = place(event.clientY, box.top, box.height, picture.naturalHeight);
+    return [place(event.clientX, box.left, box.width, picture.naturalWidth), place(event.clientY, box.top, box.height, picture.naturalHeight)];
+  };
+  const zoom = (picture, [x, y]) => {
     const stage = picture.parentNode;
     stage.classList.toggle("near");
     stage.scrollTo(x * stage.scrollWidth - stage.clientWidth / 2, y * stage.scrollHeight - stage.clientHeight / 2);
+  };
+  const large = document.body.appendChild(document.createElement("dialog"));
+  large.className = "large";
+  large.addEventListener("click", event => {
+    if (event.target.tagName === "IMG") zoom(event.target, shareOf(event, event.target));
+    else large.close();
   });
   find("article").addEventListener("click", event => {
     const link = event.target.closest(".enlarge");
     if (!link || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     const stage = document.createElement("div");
-    stage.append(find("img", link).cloneNode());
+    const small = find("img", link);
+    const picture = small.cloneNode();
+    picture.loading = "eager";
+    stage.append(picture);
     large.setAttribute("aria-label", link.title);
     large.replaceChildren(find("dialog.search form button").cloneNode(true), stage);
     const said = link.closest("figure")?.querySelector("figcaption strong");
     if (said) large.append(said.cloneNode(true));
+    const hint = document.createElement("p");
+    hint.textContent = find("article").dataset.near;
+    large.append(hint);
     large.showModal();
+    if (innerWidth < 1.3 * small.clientWidth) zoom(picture, shareOf(event, small));
   });
 
   const dialog = find("dialog.search");
