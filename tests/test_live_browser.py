@@ -1,6 +1,8 @@
 """What moves on the pages, in a browser: by mouse, finger and keyboard, from disk, on a reader's wish."""
 
 import gzip
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from mha_course.language_model import generate, next_token_probabilities
 from tests.test_browser import AXE, CHROMIUM, DESK, FLAGS, PHONE, WIDE, Watched, pytestmark  # noqa: F401
 from tools.course import Course, cells
 from tools.experiments.language_models import grammar
-from tools.experiments.live_models import LANGUAGE_MODEL, load_model, training_sentences
+from tools.experiments.live_models import FOLDER, LANGUAGE_MODEL, load_model, training_sentences
 from tools.site.live import HERE, PREFIX, places
 
 COURSE = Course()
@@ -311,6 +313,15 @@ def pressed(selector: str, key: str) -> str:
     return f"document.querySelector('{selector}').dispatchEvent({event})"
 
 
+def counted(page: Page) -> tuple[str, ...]:
+    """Exact match on the test sentences with the heads as they are switched, and as trained."""
+    word = COURSE.words("en")
+    page.locator(".live-heads").get_by_role("button", name=word["live.heads.count"]).click()
+    told = page.locator(".live-heads").get_by_text(word["live.heads.counted"].partition(" ")[0])
+    told.wait_for()
+    return tuple(re.findall(r"\d\.\d+", told.inner_text()))
+
+
 def test_heads_are_switched_and_words_are_moved(browser: Browser, site: Path) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 1400}, reduced_motion="reduce")
     page = context.new_page()
@@ -321,8 +332,12 @@ def test_heads_are_switched_and_words_are_moved(browser: Browser, site: Path) ->
     for switch in switches.all()[16:]:
         switch.click()
     assert marks.count()  # without cross-attention it writes something else
+    scores = json.loads((FOLDER / "transformer-fr.json").read_text(encoding="utf-8"))["scores"]["0"]
+    worse, trained = counted(page)
+    assert float(worse) < 0.5 and float(trained) == round(scores["exact_match"], 2)
     box.get_by_role("button", name=word["live.heads.all_on"]).click()
     assert not marks.count() and all(switch.is_checked() for switch in switches.all())
+    assert counted(page) == (trained, trained)
     switches.nth(3).focus()
     page.keyboard.press("Space")
     assert not switches.nth(3).is_checked()

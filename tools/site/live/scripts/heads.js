@@ -188,23 +188,27 @@ courseLive.components.heads = async ({ box, words }) => {
     setSentence(rows[Math.floor(Math.random() * rows.length)][0].split(" "));
   }
 
+  const isExact = (source, target, how) => network.translate(source.split(" "), how).tokens.join(" ") === target;
+  let trained; // the share of the network as it was trained, once it has been counted
+
   // How many of the test sentences are translated exactly; a slice at a time, so that the page stays awake.
   function count() {
     clearTimeout(counting);
     let right = 0;
-    let rightWhole = 0;
+    let rightTrained = 0;
     let done = 0;
     const onward = () => {
       const start = performance.now();
       while (done < rows.length && performance.now() - start < SLICE) {
         const [source, target] = rows[done];
-        right += network.translate(source.split(" "), options).tokens.join(" ") === target ? 1 : 0;
-        rightWhole += network.translate(source.split(" ")).tokens.join(" ") === target ? 1 : 0;
+        if (isExact(source, target, options)) right += 1;
+        if (!trained && isExact(source, target)) rightTrained += 1;
         done += 1;
       }
-      const [share, trained] = [right, rightWhole].map(hits => number(hits / rows.length));
-      counted.textContent = done < rows.length ? `${done} / ${rows.length}` : fill(words.counted, { n: rows.length, share, whole: trained });
-      if (done < rows.length) counting = setTimeout(onward);
+      counted.textContent = `${done} / ${rows.length}`;
+      if (done < rows.length) { counting = setTimeout(onward); return; }
+      trained ??= number(rightTrained / rows.length);
+      counted.textContent = fill(words.counted, { n: rows.length, share: number(right / rows.length), whole: trained });
     };
     onward();
   }
