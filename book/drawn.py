@@ -1,19 +1,27 @@
 """What a figure draws, in numbers: the text that is stored beside its picture.
 
+Beside its size stands where its words are, so that the site can write them in
+another language.
+
 ``sync`` and ``conftest.py`` run this in a page's kernel before its first cell,
 apart from the page's names, so that a run of the tests compares what the
 figures show. Positions are shares of the axes and colours shares of the colour
 map; of long curves and large matrices a sample is kept, and the mean of all.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from IPython.core import pylabtools
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 MOST = 40  # numbers of one curve or matrix
+WORD, FORMULA = re.compile("[a-z]{2}"), re.compile(r"\$.*?\$")
+DECIMAL = re.compile(r"[-\u2212]?\d+\.\d+")
+PADDING = 0.1  # inches around a saved figure: matplotlib's savefig.pad_inches
 
 
 def sample(values: Any) -> str:
@@ -60,4 +68,61 @@ def shown(axes: Any) -> Iterator[tuple[str, Any]]:
         yield f"matrix {matrix.shape}", image.norm(matrix)
 
 
+def lettering(axes: Any) -> Iterator[Any]:
+    """The texts of some axes that have words or decimals."""
+    legend = axes.get_legend()
+    labels = [axes.title, axes.xaxis.label, axes.yaxis.label]
+    for text in [*labels, *(legend.get_texts() if legend else ())]:
+        if WORD.search(FORMULA.sub("", text.get_text())):
+            yield text
+    for text in [*axes.texts, *ticks(axes.xaxis), *ticks(axes.yaxis)]:
+        if DECIMAL.fullmatch(text.get_text()):
+            yield text
+
+
+def ticks(axis: Any) -> Iterator[Any]:
+    """The labels that stand along an axis."""
+    low, high = sorted(axis.get_view_interval())
+    nearly = 1e-6 * (high - low)  # a tick at the end of an axis is drawn
+    for tick in axis.get_major_ticks() if axis.get_visible() else ():
+        if low - nearly <= tick.get_loc() <= high + nearly:
+            yield from (
+                t for t in (tick.label1, tick.label2) if t.get_visible()
+            )
+
+
+def words_of(figure: Any) -> Iterator[str]:
+    """What the site writes in its language: each with its place and side.
+
+    The place is left, top, width, height and size of the letters, in pixels
+    of the picture, which has two for each of the figure.
+    """
+    once = figure.dpi
+    figure.dpi = 2 * once  # as it was saved: the layout depends on it a little
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+    whole = figure.get_tightbbox(renderer).padded(PADDING)
+    for text in [text for axes in figure.axes for text in lettering(axes)]:
+        box = text.get_window_extent(renderer)
+        left = box.x0 - whole.x0 * figure.dpi
+        top = whole.y1 * figure.dpi - box.y1
+        size = text.get_fontsize() * figure.dpi / 72
+        place = [left, top, box.width, box.height, size]
+        numbers = [f"{number:.0f}" for number in place]
+        yield " ".join([*numbers, text.get_ha(), text.get_text()])
+    figure.dpi = once
+
+
+def with_words(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """What makes a picture of a figure, so that it notes its words, too."""
+
+    def drawn_with_words(figure: Any, **options: Any) -> Any:
+        picture, size = draw(figure, **options)
+        words = list(words_of(figure))
+        return picture, size | ({"words": words} if words else {})
+
+    return drawn_with_words
+
+
+pylabtools.retina_figure = with_words(pylabtools.retina_figure)
 Figure._repr_pretty_ = lambda self, printer, cycle: printer.text(drawn(self))

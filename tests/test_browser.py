@@ -304,6 +304,27 @@ def test_a_page_is_light_quiet_and_open_to_everyone(browser, address, site, path
     page.close()
 
 
+def test_a_phone_folds_long_classes_until_they_are_asked_for(browser, address):
+    """Only a phone does; a link to the class, a press and paper open it."""
+    long = "article details.long"
+    desk = browser.new_page(viewport=DESK)
+    desk.goto(f"{address}/en/language-models.html")
+    assert desk.locator(long).count() == desk.locator(f"{long}[open]").count() == 3
+    phone = browser.new_page(viewport=PHONE)
+    phone.goto(f"{address}/en/language-models.html")
+    assert phone.locator(f"{long}[open]").count() == 0
+    assert phone.locator(f"{long} summary").first.inner_text().strip() == "class LanguageModelBlock"
+    phone.locator(f"{long} summary").first.click()
+    assert phone.locator("#class-LanguageModelBlock pre").is_visible()
+    phone.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert phone.locator(f"{long}[open]").count() == 3
+    phone.goto(f"{address}/en/language-models.html#class-LanguageModel")
+    phone.reload()
+    assert phone.locator("#class-LanguageModel pre").is_visible()
+    desk.close()
+    phone.close()
+
+
 # What is drawn, not what stands in the source, with all that is folded open.
 UNSEEN = """() => {
     const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1}).getContext("2d");
@@ -454,7 +475,7 @@ def test_everything_can_be_reached_by_keyboard_and_focus_shows(browser, address)
 
 ROOM = """signs => [...document.querySelectorAll("article .code pre")].map(pre => {
     const opened = pre.closest("details");
-    if (opened) opened.open = true;
+    for (let box = opened; box; box = box.parentNode.closest("details")) box.open = true;
     const style = getComputedStyle(pre), ruler = document.createElement("span");
     ruler.textContent = "0".repeat(signs);
     pre.append(ruler);
@@ -585,6 +606,7 @@ def test_pictures_are_on_the_ground_of_the_page_in_light_and_dark(browser, addre
     for scheme in ("light", "dark"):
         page = browser.new_page(viewport=PHONE, color_scheme=scheme)
         page.goto(f"{address}/en/{page_name}.html")
+        page.evaluate("for (const box of document.querySelectorAll('article details')) box.open = true")
         for picture in page.locator("figure img").all()[:3]:
             picture.scroll_into_view_if_needed()
             page.wait_for_timeout(300)
@@ -664,6 +686,7 @@ def test_answers_and_exercises_are_remembered_and_can_be_forgotten(browser, addr
     page.click("details.answer:has(.wrong) > summary")
     assert page.locator(".chapters .done").count() == 0
     page.click("details.answer:has(.right) > summary")
+    assert page.locator("details.answer[open]").count() == 1  # one answer is chosen
     here = page.locator(f'.chapters li[data-stem="{CHAPTER}"] .done')
     assert here.inner_text() == f"quiz 1/{questions}"
     page.click("section.exercise .solution > summary")  # to look is not to solve
@@ -703,13 +726,16 @@ def test_progress_needs_no_storage(browser, address, stored):
 
 
 def test_a_picture_opens_large_over_the_page(browser, address):
-    page = browser.new_page(viewport=PHONE)
+    page = browser.new_page(viewport=PHONE, reduced_motion="reduce")
     page.goto(f"{address}/tr/attention-pooling.html")
     picture = page.locator(".enlarge").first
     width = picture.locator("img").bounding_box()["width"]
     large = page.locator("dialog.large")
     for pressed in 0.1, 0.5, 0.9:
-        picture.click(position={"x": pressed * width, "y": 20})
+        picture.click()
+        whole = large.locator("img").bounding_box()
+        assert whole["width"] <= PHONE["width"]
+        page.mouse.click(pressed * width, whole["y"] + whole["height"] / 2)
         near = large.locator("img").bounding_box()
         # the place that was pressed is in the middle, or as near to it as the picture goes
         assert near["width"] > 1.8 * width and large.locator("strong").inner_text()
@@ -717,8 +743,6 @@ def test_a_picture_opens_large_over_the_page(browser, address):
         assert seen == pytest.approx(min(max(pressed, 0.25), 0.75), abs=0.05)
         page.mouse.click(PHONE["width"] / 2, PHONE["height"] / 2)
         assert large.locator("img").bounding_box()["width"] <= PHONE["width"]  # the whole
-        page.mouse.click(PHONE["width"] / 2, PHONE["height"] / 2)
-        assert large.locator("img").bounding_box()["width"] == near["width"]
         large.get_by_role("button").click()
     assert not large.is_visible() and page.url.endswith("/tr/attention-pooling.html")
     page.close()
@@ -728,6 +752,50 @@ def test_a_link_into_a_folded_solution_opens_it(browser, address):
     page = browser.new_page(viewport=DESK)
     page.goto(f"{address}/en/{CHAPTER}.html#solution-by-hand")
     assert page.locator("details[open] > #solution-by-hand").count() == 1
+    page.close()
+
+
+def test_a_link_into_what_was_guessed_opens_it(browser, address):
+    page = browser.new_page(viewport=DESK)
+    page.goto(f"{address}/en/{CHAPTER}.html#experiment-claim")
+    assert page.locator("#experiment-claim pre").is_visible() and not page.locator("#hat-code").is_visible()
+    page.locator("details.guessed > summary").first.click()
+    assert page.locator("#hat-code pre").first.is_visible()
+    page.close()
+
+
+def test_a_phones_bar_names_the_chapter_that_is_read(browser, address):
+    page = browser.new_page(viewport=PHONE, reduced_motion="reduce")
+    page.goto(f"{address}/en/{CHAPTER}.html")
+    here = page.locator(".bar .here")
+    assert not here.is_visible()
+    page.evaluate("scrollTo(0, 3000)")
+    here.wait_for(state="visible")
+    assert here.inner_text() in page.title()
+    page.close()
+
+
+def test_what_moves_is_started_from_the_beginning_of_its_page(browser, address):
+    page = browser.new_page(viewport=PHONE, reduced_motion="reduce")
+    page.goto(f"{address}/en/looking-at-heads.html")
+    page.locator('.actions a[href^="#play-"]').click()
+    page.locator(".live.started .live-box").wait_for(state="visible")
+    assert page.url.endswith("#play-heads")
+    page.close()
+
+
+HEIGHTS = "all => all.map(one => new Set(Array.from(one.getClientRects(), box => box.top)).size)"
+
+
+@pytest.mark.parametrize("width", [360, 390])
+def test_a_phone_breaks_code_between_brackets_and_scrolls_none(browser, address, width):
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(f"{address}/en/{CHAPTER}.html")
+    page.evaluate("for (const box of document.querySelectorAll('article details')) box.open = true")
+    lines = page.eval_on_selector_all("article .kept", HEIGHTS)
+    assert len(lines) > 100 and set(lines) == {1}
+    wide = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.textContent)"
+    assert page.eval_on_selector_all("article .code pre", wide) == []
     page.close()
 
 

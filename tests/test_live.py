@@ -4,6 +4,7 @@ import copy
 import gzip
 import hashlib
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,6 +76,18 @@ def test_the_translator_writes_pytorchs_tokens_and_weights(name: str) -> None:
         assert one["tokens"] == other.tokens
         weights = torch.tensor(one["weights"])[: len(other.tokens)]  # without the step that writes <eos>
         assert torch.allclose(weights, other.weights, rtol=0, atol=1e-4)
+
+
+def test_the_translators_examples_are_new_sentences_that_all_four_translate() -> None:
+    script = (SCRIPTS / "translator.js").read_text(encoding="utf-8")
+    examples = json.loads(re.search(r"const EXAMPLES = (\[.*?\]);", script)[1])
+    assert len(examples) == 3
+    for language in ("fr", "tr", "vi", "zh"):
+        pairs = {" ".join(pair.source): pair.target for pair in load_corpus(language, "test")}
+        run = {"sentences": [example.split() for example in examples], "options": {}}
+        (written,) = in_javascript(f"bahdanau-{language}", [run])
+        for example, one in zip(examples, written, strict=True):
+            assert one["tokens"] == list(pairs[example]), (language, example)
 
 
 def check_cross_attention(written: list[dict[str, Any]], expected: list[Translation]) -> None:

@@ -1,5 +1,6 @@
 """The comparison of notebook outputs (book/conftest.py) finds what changed and forgives the last digit."""
 
+import io
 import runpy
 import shutil
 import subprocess
@@ -8,8 +9,14 @@ from pathlib import Path
 
 import matplotlib
 import nbformat
+import numpy as np
 import pytest
+from IPython.core import pylabtools
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from PIL import Image
+
+from tools.course import Course
+from tools.site.extension.lettering import PREFIX, lettered
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -126,3 +133,75 @@ def test_an_output_that_means_the_same_passes(verdicts: dict[str, str], key: str
 @pytest.mark.parametrize("key", [c["id"] for c in CHANGED])
 def test_a_changed_output_fails(verdicts: dict[str, str], key: str) -> None:
     assert verdicts[key] == "FAILED"
+
+
+def pixels(picture: bytes) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB")).astype(int)
+
+
+@pytest.fixture
+def labelled() -> tuple[bytes, list[str]]:
+    """A figure with words and formulas in label, title and legend: its picture, and where its words are."""
+    figure, axes = plt.subplots(figsize=(4, 3), dpi=100, layout="constrained")
+    axes.plot([1, 2], [3, 4], label="loss")
+    axes.plot([1, 2], [4, 3], label="$\\alpha$, loss")
+    axes.set(xlabel="$x$", ylabel="exact match", title="dev_exact_match")
+    axes.text(1.5, 3.5, "loss")
+    axes.text(1.2, 3.3, "0.25", color="white", backgroundcolor="black")
+    axes.set(xticks=[1, 1.5, 2], yticks=[3, 3.5, 4])
+    axes.legend()
+    picture, facts = pylabtools.retina_figure(figure)
+    plt.close(figure)
+    return picture, facts["words"]
+
+
+def test_a_picture_notes_where_its_words_are(labelled):
+    picture, words = labelled
+    assert [word.split(" ", 6)[6] for word in words] == [
+        "dev_exact_match",
+        "exact match",
+        "loss",
+        "$\\alpha$, loss",
+        "0.25",
+        *("1.0", "1.5", "2.0", "3.0", "3.5", "4.0"),
+    ]
+    dark = pixels(picture).sum(-1) < 600
+    for word in words[:4]:
+        left, top, across, down = map(int, word.split()[:4])
+        around = dark[top - 4 : top + down + 4, left - 4 : left + across + 4]
+        within = dark[top : top + down, left : left + across].sum()
+        assert 100 < within <= around.sum() <= 1.01 * within, word
+
+
+def test_a_picture_without_words_notes_nothing():
+    figure, axes = plt.subplots()
+    axes.set(xlabel="$x$", xticks=[], yticks=[])
+    assert set(pylabtools.retina_figure(figure)[1]) == {"height", "width"}
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("code", ["tr", "vi", "zh"])
+def test_labels_are_written_in_the_language_and_nothing_else_changes(labelled, code):
+    picture, words = labelled
+    own = {key: word for key, word in Course().words(code).items() if key.startswith(PREFIX)}
+    before, after = pixels(picture), pixels(lettered(picture, words, own, Course().languages[code].decimal))
+    assert before.shape == after.shape
+    changed = (before != after).any(-1)
+    elsewhere = changed.copy()
+    comma = Course().languages[code].decimal == ","
+    expectations = [False, True, True, False] + [comma] * (len(words) - 4)
+    for word, expected in zip(words, expectations, strict=True):
+        left, top, across, down = map(int, word.split()[:4])
+        wider = 70 if word.split(" ", 6)[6][0].isalpha() else 4
+        place = np.s_[max(top - wider, 0) : top + down + wider, max(left - 25, 0) : left + across + wider]
+        assert changed[top : top + down, left : left + across].any() == expected, word
+        if expected:
+            elsewhere[place] = False
+    assert not elsewhere.any()
+
+
+def test_a_picture_whose_words_no_font_can_write_stays_as_it_is(labelled, monkeypatch):
+    monkeypatch.setattr("tools.site.extension.lettering.fonts", lambda: ["DejaVu Sans"])
+    picture, words = labelled
+    assert lettered(picture, words, Course().words("zh")) == picture
+    assert lettered(picture, words, Course().words("tr")) != picture

@@ -185,3 +185,16 @@ def test_a_section_answers_once_and_code_stands_behind_words(site: Path) -> None
     beam, softmax = found(site, "en", ["beam search", "softmax"])
     assert len({known[answer][2] + answer.partition("#")[0] for answer in beam}) == len(beam)
     assert not [answer for answer in softmax if re.search("^api|#function-", answer)]
+
+
+@pytest.mark.parametrize("code", list(Course().languages))
+def test_what_is_called_absent_is_absent_and_is_told(site, code):
+    names = [name for line in search.lines_of("absent.txt") for name in line.split(" = ")]
+    for address, (_, text, heading) in records(site, code).items():
+        for name in names:
+            assert not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", f"{text} {heading}".lower()), (
+                address,
+                name,
+            )
+    for answer in answered(site, code, names):
+        assert not answer["answers"] or answer["partial"]

@@ -18,14 +18,20 @@ import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
 from PIL import Image
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 from tools.course import ROOT, Course, cells
 from tools.editions.lock import PageState, page_state
 from tools.site.build import build
 from tools.site.extension import notebook, notices
+from tools.site.extension.code import by_line
 from tools.site.extension.formulas import with_comma
 from tools.site.extension.plain import plain
 from tools.site.extension.terms import patterns
+from tools.site.extension.writer import PRE
+from tools.site.live import places
 
 COURSE = Course()
 
@@ -250,7 +256,8 @@ def test_a_page_begins_with_its_title_promise_and_time(chapter):
 @pytest.mark.parametrize(
     ("formula", "written"),
     [
-        (r"0.665\,(10, 0) = (7.55, -.35)", r"0{,}665\,(10, 0) = (7{,}55; -0{,}35)"),
+        (r"0.665\,(10, 0) = (7.55, -.35)", r"0{,}665\,(10; 0) = (7{,}55; -0{,}35)"),
+        (r"\mathbf q = (1, -1), n = 1, 2", r"\mathbf q = (1; -1), n = 1, 2"),
         (r"0,\ 1.25,\ 2.5", r"0;\ 1{,}25;\ 2{,}5"),
         (r"k_{1, 2}, \dots", r"k_{1, 2}, \dots"),
     ],
@@ -304,6 +311,51 @@ def test_guesses_answers_and_measured_tables_have_their_looks(chapter):
     tables = page.select(".seeds")
     assert len(tables) == sum(key.endswith("-seeds") for key in texts)
     assert all(table.summary.get_text() == word["seeds"] and table.table for table in tables)
+
+
+def test_what_a_guess_is_asked_of_is_folded_up_to_the_next_heading(chapter):
+    page, word = chapter
+    keys = [cell["id"] for cell in COURSE.read("en", FORM).cells]
+    for fold in page.select("details.guessed"):
+        question = fold.find_previous_sibling()
+        assert question["class"] == ["note", "predict"] and fold.summary.get_text() == word["show_result"]
+        assert not fold.find_next_sibling(lambda node: node.name != "section") and not fold.find(["h2", "h3"])
+        first = fold.select_one(".cell")["id"]
+        assert keys[keys.index(first) - 1].startswith("predict-")
+    assert len(page.select("details.guessed")) == len(page.select(".predict")) > 0
+    assert page.find(id="between-ends").find_parent("details")["class"] == ["guessed"]
+    assert not page.find(id="between-limits").find_parent("details")
+
+
+@pytest.mark.parametrize(
+    ("code", "kept"),
+    [
+        ("keys = torch.tensor([[2.0, 0], [1, 1], [0, 2]])", ["[[2.0, 0], [1, 1], [0, 2]]"]),
+        ("x = softmax(keys @ torch.tensor([0.0, 1.0]), dim=0)", ["keys @ torch.tensor([0.0, 1.0])"]),
+        (
+            "a = q @ W_k(keys).transpose(1, 2)  # (batch, keys)",
+            ["W_k(keys).transpose(1, 2)", "(batch, keys)"],
+        ),
+        ("def f(\n    queries: Tensor, beta: float\n):", ["queries: Tensor", "beta: float"]),
+        ("f(\n" + 20 * " " + "queries: Tensor, beta: float\n)", ["beta: float"]),
+        ('print(f"{ruler_alignment:.3f} {blank.max():.3f}")', ["{blank.max():.3f}"]),
+        ('print(f"{x:.2f} {y}", "(a, b)")', ['print(f"{x:.2f} {y}", "(a, b)")']),
+    ],
+)
+def test_a_phone_breaks_no_short_bracket(code, kept):
+    lines = PRE.sub(by_line, highlight(code, PythonLexer(), HtmlFormatter(nowrap=False)))
+    written = BeautifulSoup(lines, "html.parser").pre
+    assert written.get_text().split("\n") == [*code.split("\n"), ""]
+    assert [part.get_text() for part in written.select(".kept")] == kept
+
+
+def test_a_page_with_something_to_play_with_leads_there_from_its_beginning(site):
+    for place in places():
+        for code in COURSE.languages:
+            page = parsed(site / code / f"{place['page']}.html")
+            box = page.select_one(f"#play-{place['component']}.live")
+            links = [link.get_text() for link in page.select(f'.actions a[href="#{box["id"]}"]')]
+            assert links == ([] if place["page"] == "index" else [box.button.get_text()])
 
 
 SET_ASIDE = {"pre", "code", "annotation", "script", "style", "dt"}
@@ -377,10 +429,11 @@ def interface_text(page: Path) -> set[str]:
     text = page.read_text(encoding="utf-8")
     frame = BeautifulSoup(re.sub(r"<article.*</article>", "", text, flags=re.DOTALL), "html.parser")
     for node in frame.select(
-        "script, style, .chapters ol, nav.sections ul, .contents ul, .neighbours a, .notice ul, [hreflang]"
+        "script, style, .here, .chapters ol, nav.sections ul, .contents ul, "
+        ".neighbours a, .notice ul, [hreflang]"
     ):
         node.extract()
-    inside = parsed(page).select(".headerlink, .wide, article .cell > details > summary")
+    inside = parsed(page).select(".headerlink, .wide, article .cell > details:not(.long) > summary")
     found = [node.get(name, "") for name in LABELS for node in [*frame.find_all(True), *inside]]
     found += [node.get_text() for node in inside if node.name == "summary"]
     found += [*frame.body.stripped_strings, *SAID_BY_SCRIPT.findall(text)]
@@ -407,7 +460,7 @@ def test_a_language_has_every_word_of_the_interface(code):
     own = COURSE.parsed(f"book/{code}/words.yml")
     assert list(english) == list(own)
     assert not {key for key in english if hasattr(english, key)}  # the templates would find the dict's method
-    alike = {"references_comma", "colon", "live.quoted", "live.writer.top_p"}
+    alike = {"references_comma", "colon", "figure.epoch", "live.quoted", "live.writer.top_p"}
     assert not {key for key in english if english[key] == own[key]} - alike
 
 

@@ -18,6 +18,7 @@ from . import executed, generated, glossary, package, pictures, times
 from .lock import MEASURED, TERMS, TIMES, Entry, Lock, cell_state, digest, is_made, read_lock, write_lock
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
+OF_A_PICTURE = ("height", "width", "words")
 
 
 def code_digest(notebook: NotebookNode) -> str:
@@ -86,10 +87,10 @@ def clean_outputs(notebook: NotebookNode) -> None:
             cell.execution_count = count if cell.source.strip() else None
         for output in cell.outputs:
             if "metadata" in output:
-                output.metadata = NotebookNode(  # a picture's size is kept
+                output.metadata = NotebookNode(
                     {
-                        mime: {name: value for name, value in size.items() if name in ("height", "width")}
-                        for mime, size in output.metadata.items()
+                        mime: {name: value for name, value in facts.items() if name in OF_A_PICTURE}
+                        for mime, facts in output.metadata.items()
                         if mime in output.data
                     }
                 )

@@ -19,6 +19,7 @@ BEFORE = re.compile(r"(?:[^\s\u2e80-\uffef]+|[（「『《〈]+)$")
 SHORT = 24  # signs: a shorter formula stays on one line
 POINT = re.compile(r"(?P<before>\d?)\.(?=\d)")
 PART = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|[^()\[\]]+|.")  # a vector, or what stands between two
+VECTOR = re.compile(r"\((-?\d+,\s*)+-?\d+\)")  # of whole numbers
 BETWEEN = re.compile(r"(?<=\d),(?=(\\ |\s)*[-\d])")  # two numbers
 BASE = re.compile(r'(</span>)(<span class="base">)')
 SERVER = """
@@ -71,12 +72,14 @@ def render(formula: str, display: bool) -> dict[str, str]:
 
 
 def with_comma(formula: str) -> str:
-    """A formula as it is written where a comma is the decimal sign, and a semicolon parts such numbers."""
-    return PART.sub(lambda part: commas(part[0]) if POINT.search(part[0]) else part[0], formula)
+    """A formula as it is written where a comma is the decimal sign, and a semicolon stands in vectors."""
+    return PART.sub(commas, formula)
 
 
-def commas(part: str) -> str:
-    return POINT.sub(lambda point: f"{point['before'] or 0}{{,}}", BETWEEN.sub(";", part))
+def commas(part: re.Match[str]) -> str:
+    if not POINT.search(part[0]) and not VECTOR.fullmatch(part[0]):
+        return part[0]
+    return POINT.sub(lambda point: f"{point['before'] or 0}{{,}}", BETWEEN.sub(";", part[0]))
 
 
 def visit(translator, node: nodes.Element, display: bool) -> None:

@@ -1,5 +1,6 @@
 """The home page, with the chapters as cards, and the small pictures of chapters that others show."""
 
+import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -12,7 +13,7 @@ from .plain import plain
 from .renderer import CONTENTS
 
 LANGUAGES = "<!-- languages -->"  # the template puts the list of the editions here
-WIDTH, COLOURS = 480, 48  # of a card's picture: enough for a sharp screen
+WIDTH = 640  # of a card's picture: enough for a sharp screen
 SHARED, EDGE, BLUE = (1200, 630), 70, "#0b4f8a"  # of a picture for other sites, in pixels
 
 
@@ -37,19 +38,31 @@ def lead(app: Sphinx, doctree: nodes.document) -> None:
         app.env.metadata[app.env.docname].setdefault("lead", plain(paragraph))
 
 
-def small_picture(folder: Path, address: str) -> str:
-    """The address, in this folder, of a small copy of a picture; drawings are small as they are."""
+def small_picture(folder: Path, address: str) -> tuple[str, int, int] | None:
+    """Address in this folder and size of a card's picture, where it is not the whole: a copy, or a part."""
     if address.endswith(".svg"):
-        return address
+        return part_of_drawing(folder, address)
     small = address.replace(".webp", "-small.webp")
-    if not (folder / small).exists():
-        picture = Image.open(folder / address).convert("RGBA")
-        paper = Image.new("RGBA", picture.size, "white")
-        paper.alpha_composite(picture)
-        paper = paper.convert("RGB")
-        paper.thumbnail((WIDTH, WIDTH), Image.Resampling.LANCZOS)
-        paper.quantize(COLOURS).save(folder / small, lossless=True, quality=100)
-    return small
+    picture = Image.open(folder / address).convert("RGBA")
+    paper = Image.new("RGBA", picture.size, "white")
+    paper.alpha_composite(picture)
+    paper = paper.convert("RGB")
+    paper.thumbnail((WIDTH, WIDTH), Image.Resampling.LANCZOS)
+    paper.save(folder / small, quality=85)
+    return small, *paper.size
+
+
+def part_of_drawing(folder: Path, address: str) -> tuple[str, int, int] | None:
+    """The part that a drawing names as `<view id="card">`."""
+    drawing = (folder / address).read_text(encoding="utf-8")
+    view = re.search(r'<view id="card" viewBox="(\S+ \S+ (\S+) (\S+))"/>', drawing)
+    if view is None:
+        return None
+    whole = r'viewBox="[^"]*" width="[^"]*" height="[^"]*"'
+    card = address.replace(".svg", "-card.svg")
+    own = f'viewBox="{view[1]}" width="{view[2]}" height="{view[3]}"'
+    (folder / card).write_text(re.sub(whole, own, drawing, count=1), encoding="utf-8")
+    return card, int(view[2]), int(view[3])
 
 
 def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
@@ -79,8 +92,8 @@ def context_of_home(app: Sphinx, page: str, template: str, context: dict[str, An
     for part in context["parts"]:
         for chapter in part["pages"]:
             if chapter["picture"]:
-                address, chapter["width"], chapter["height"] = chapter["picture"]
-                chapter["picture"] = small_picture(Path(app.outdir, page).parent, address)
+                small = small_picture(Path(app.outdir, page).parent, chapter["picture"][0])
+                chapter["picture"], chapter["width"], chapter["height"] = small or chapter["picture"]
     context["languages_mark"] = LANGUAGES
     context["before_contents"], _, context["after_contents"] = context["body"].partition(CONTENTS)
     return "home.html"

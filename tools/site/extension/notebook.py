@@ -2,6 +2,8 @@
 
 import ast
 import re
+from collections.abc import Iterator
+from contextlib import nullcontext
 from html import escape
 from itertools import groupby
 from pathlib import PurePosixPath
@@ -20,7 +22,9 @@ from .plain import plain
 from .renderer import CellRenderer
 from .writer import Box
 
+FOLDED = {"solution": "solution", "guessed": "show_result"}  # behind which words a kind of passage is folded
 SHOWN = re.compile(r"(?:class|function)-(?P<name>[\w-]+)")
+LONG = 22  # lines of a class that a phone folds
 SIGNATURE = 200  # characters of a class's code that the search knows
 BOLD = re.compile(r"\s*\*\*")
 
@@ -47,15 +51,24 @@ class NotebookParser(MystParser):
         renderer.setup_render(markdown.options, {})
         renderer.begin(cells, environment)
         solved = any(cell["id"].startswith("solution-") for cell in cells)  # a class's copy has none
-        for solution, group in groupby(cells, lambda cell: cell["id"].startswith("solution-")):
-            if solution:
-                box = folded(words(environment.config)["solution"], classes=["solution"])
-                with renderer.current_node_context(box, append=True):
-                    render(list(group), renderer)
-            else:
-                render(list(group), renderer, solved)
+        for fold, group in groupby(folds(cells), lambda pair: pair[0]):
+            box = folded(words(environment.config)[FOLDED[fold]], classes=[fold]) if fold else None
+            with renderer.current_node_context(box, append=True) if box else nullcontext():
+                render([cell for _, cell in group], renderer, solved and fold != "solution")
         renderer._render_finalise()
         environment.metadata[environment.docname].update(renderer.summary())
+
+
+def folds(cells: list[dict]) -> Iterator[tuple[str, dict]]:
+    """Each cell with what folds it: a solution, or a guess, which folds what follows up to a heading."""
+    guessed = ""
+    for cell in cells:
+        key, starts_section = cell["id"], cell["cell_type"] == "markdown" and cell["source"].startswith("#")
+        if starts_section or key.startswith("predict-"):
+            guessed = ""
+        yield "solution" if key.startswith("solution-") else guessed, cell
+        if key.startswith("predict-"):
+            guessed = "guessed"
 
 
 def render(cells: list[dict], renderer: CellRenderer, solved: bool = False) -> None:
@@ -77,18 +90,23 @@ def render(cells: list[dict], renderer: CellRenderer, solved: bool = False) -> N
 def code_cell(cell: dict, renderer: CellRenderer) -> list[nodes.Node]:
     """Code, folded where it is not what the page is about, and stored outputs; a figure where it draws."""
     tags, source = cell["metadata"].get("tags", []), cell["source"]
-    outputs = list(output_nodes(cell, renderer.environment))
+    is_stub = cell["id"].startswith("attempt-")  # what it prints says that nothing is written yet
+    outputs = [] if is_stub else list(output_nodes(cell, renderer.environment))
     pictures = any(isinstance(item, Picture) for item in outputs)
     shown = [figure(item, cell["id"], renderer) if isinstance(item, Picture) else item for item in outputs]
+    of_package = SHOWN.fullmatch(cell["id"])  # a class or a function
     parts: list[nodes.Node] = []
     if source.strip() and not only_diagrams(source):
         parts = [nodes.literal_block(source, source, language="ipython3", classes=["code"])]
         if label := fold_label(cell["id"], tags, source, pictures, words(renderer.environment.config)):
             parts = [folded(label, *parts, classes=["aside"])]
+        elif of_package and source.count("\n") >= LONG:
+            first = re.search(r"^(?:class|def) \w+", source, re.MULTILINE)
+            parts = [folded(f"<code>{first[0]}</code>", *parts, classes=["long"])]
+            parts[0]["open"] = True
     if cell["id"] == "opening" and renderer.environment.docname == renderer.environment.config.root_doc:
         shown = [Box("", *shown, ids=["live-translator"])]
-    shown_code = SHOWN.fullmatch(cell["id"])  # a class or function of the package is found by its name
-    name = shown_code["name"].replace("-", "_") if shown_code else ""
+    name = of_package["name"].replace("-", "_") if of_package else ""  # by which it is found
     if name and (start := re.search(rf"^(?:class|def) {name}\b", source, re.MULTILINE)):
         signature = " ".join(source[start.start() :][:SIGNATURE].split())
         renderer.passages.append([cell["id"], f"{name} {signature}", name])
@@ -122,7 +140,7 @@ def fold_label(key: str, tags: list[str], source: str, pictures: bool, word: dic
         return escape(word["set_up"])
     if "claim" in tags and (asserted := assertions(source)):
         checks = ", ".join(f"<code>{escape(check)}</code>" for check in asserted)
-        return escape(word["checked"] + word["colon"]) + checks
+        return f'{escape(word["checked"])} ✓ <span class="checks">{checks}</span>'
     if "hide-input" in tags and pictures:
         return escape(word["figure_code"])
     return escape(word["show_code"]) if {"hide-input", "hide-cell"} & set(tags) else ""
@@ -156,7 +174,9 @@ def folded(label: str, *parts: nodes.Node, classes: list[str]) -> Box:
 def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
     """A picture with the caption cell that follows it, whose bold beginning is what is read aloud."""
     box = Box(tag="figure")
-    if cell == "opening" or "picture" not in renderer.facts:  # the page's own on the home page
+    if (
+        cell == "opening" or picture.for_card or "picture" not in renderer.facts
+    ):  # the page's own on the home page
         renderer.facts["picture"] = (picture.address, picture.width, picture.height)
     caption = renderer.captions_of.get(cell)
     if caption is None:

@@ -14,7 +14,11 @@ from docutils import nodes
 from PIL import Image
 from sphinx.util.osutil import relative_uri
 
+from .edition import course_of, words
+from .lettering import lettered
+
 FOLDER = "_images"
+CARD = b'<view id="card"'
 PIXELS_PER_POINT = 2  # the notebooks store figures at twice their size, for sharp screens
 
 
@@ -25,6 +29,7 @@ class Picture:
     address: str
     width: int
     height: int
+    for_card: bool = False  # a drawing that names the part which a card shows
 
     def html(self, text: str, enlarge: str) -> str:
         """Its element, a link to itself alone; the size is written so that nothing jumps while it loads."""
@@ -54,6 +59,9 @@ def rich(output: dict, environment) -> nodes.Node | Picture:
         stored = output.get("metadata", {}).get("image/png", {})
         width, height = struct.unpack(">II", content[16:24])
         size = (stored.get("width", width), stored.get("height", height))
+        config = environment.config
+        decimal = course_of(config).languages[config.course_language].decimal
+        content = lettered(content, stored.get("words", []), words(config), decimal)
         return store(content, "webp", environment, size)
     if "text/html" in data:
         return nodes.raw("", f'<div class="output wide">{data["text/html"]}</div>', format="html")
@@ -93,4 +101,4 @@ def store(content: bytes, suffix: str, environment, size: tuple[int, int]) -> Pi
     elif not target.exists():
         Image.open(io.BytesIO(content)).save(target, lossless=True, quality=100)
     address = relative_uri(builder.get_target_uri(environment.docname), f"{FOLDER}/{name}")
-    return Picture(address, *size)
+    return Picture(address, *size, for_card=CARD in content)

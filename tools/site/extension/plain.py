@@ -35,7 +35,13 @@ def plain(node: nodes.Node) -> str:
 def formula(mathml: str) -> str:
     """MathML as plain text."""
     text = written(ElementTree.fromstring(mathml.replace("&nbsp;", "\u00a0")))
-    return " ".join(text.replace(f"{APPLY} (", "(").replace(f"{APPLY}(", "(").replace(APPLY, " ").split())
+    return " ".join(
+        text.replace(f"{APPLY} (", "(")
+        .replace(f"{APPLY}(", "(")
+        .replace(APPLY, " ")
+        .replace("( ", "(")
+        .split()
+    )
 
 
 def written(node: ElementTree.Element) -> str:
@@ -47,14 +53,21 @@ def written(node: ElementTree.Element) -> str:
         return "" if node.get("width", "").startswith("-") else " "
     parts = [written(child) for child in node]
     if name in ("msub", "munder"):
-        return parts[0].removesuffix(APPLY) + moved(parts[1], LOW, "_") + APPLY * parts[0].endswith(APPLY)
+        space = " " * (parts[0] in ("∑", "∏"))  # the bound is no part of what is summed
+        return (
+            parts[0].removesuffix(APPLY)
+            + moved(parts[1], LOW, "_")
+            + APPLY * parts[0].endswith(APPLY)
+            + space
+        )
     if name == "msup":
         return parts[0] + moved(parts[1], HIGH, "^")
     if name in ("msubsup", "munderover"):
-        space = " " * (parts[0] in "∑∏")  # bounds are no part of what is summed
+        space = " " * (parts[0] in ("∑", "∏"))
         return parts[0] + moved(parts[1], LOW, "_") + moved(parts[2], HIGH, "^") + space
     if name == "mfrac":
-        return "/".join(map(grouped, parts))
+        over, under = map(grouped, parts)
+        return f"{over}/{under}" if len(over + under) < 8 else f" {over} / {under} "
     if name == "msqrt":
         return "√" + grouped("".join(parts))
     if name in ("mtable", "mtr"):
@@ -63,16 +76,22 @@ def written(node: ElementTree.Element) -> str:
     text = "".join(parts) or (node.text or "")
     if node.get("separator") == "true":
         return text + " "
+    if name == "mi" and len(text) > 1 and text.isalpha():  # a function: a cos b
+        return " " + text
     return f" {text} " if name == "mo" and text in RELATIONS else text
 
 
 def grouped(text: str) -> str:
     """Parentheses around more than one sign."""
+    text = text.strip()
     return text if re.fullmatch(r"\w*|\([^()]*\)", text) else f"({text})"
 
 
 def moved(text: str, places: dict[int, int], mark: str) -> str:
     """An index or exponent in small signs where each has one, else behind a mark."""
+    text = text.strip()
     if all(ord(sign) in places for sign in text):
         return text.translate(places)
-    return text if text in "′″" else mark + grouped(text)
+    if text in "′″":
+        return text
+    return mark + (f"({text})" if mark == "^" and re.fullmatch(r"\w{2,}", text) else grouped(text))

@@ -111,10 +111,10 @@ class CellRenderer(SphinxRenderer):
             elif isinstance(node, nodes.paragraph) and (mark := ANSWER.match(node.astext())):
                 node["classes"].append("right" if mark[0] == "✓" else "wrong")
             elif isinstance(node, nodes.table) and self.cell.endswith(MEASURED):
-                label = nodes.raw(
-                    "", f"<summary>{words(self.environment.config)['seeds']}</summary>", format="html"
-                )
-                node.replace_self(Box("", label, node.deepcopy(), tag="details", classes=["seeds"]))
+                word = words(self.environment.config)
+                label = f"<summary>{word['seeds']}</summary>\n<p>{word['seeds_bound']}</p>"
+                parts = nodes.raw("", label, format="html"), node.deepcopy()
+                node.replace_self(Box("", *parts, tag="details", classes=["seeds"]))
         has_facts = any("facts" in node["classes"] for node in added if isinstance(node, nodes.paragraph))
         for section in added if self.cell == "title" and not has_facts and not self.is_home() else ():
             if isinstance(section, nodes.section):

@@ -81,6 +81,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         data = {
             "pages": passages(app),
             "names": names(course_of(app.config), app.config.course_language),
+            "absent": [name for line in lines_of("absent.txt") for name in line.split(" = ")],
             "simplified": " ".join(lines_of("simplified.txt")).split(),
         }
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))

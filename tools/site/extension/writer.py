@@ -7,25 +7,12 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
+from .code import by_line
 from .edition import words
 
 HAN = re.compile("[\u4e00-\u9fff]")
 WIDEST, ROOM = 30, 60  # signs: of one column, of all columns
-OPENING = re.compile(r'<span class="p">[^<]*\(</span>')  # behind it a narrow screen may break
 PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
-
-
-def by_line(match: re.Match[str]) -> str:
-    """The lines of highlighted code, each in an element of its own that knows its indentation."""
-    return match[1] + "".join(map(line_element, match[2].split("\n"))) + match[3]
-
-
-def line_element(line: str) -> str:
-    text = re.sub("<[^>]*>", "", line)
-    indent = len(text) - len(text.lstrip(" "))
-    style = f' style="--in:{indent}ch"' if indent else ""
-    breakable = OPENING.sub(r"\g<0><wbr>", line)
-    return f'<span class="line"{style}>{breakable}\n</span>'
 
 
 def said(node: nodes.Element) -> str:
@@ -54,6 +41,10 @@ class Box(nodes.General, nodes.Element):
 class CourseTranslator(HTML5Translator):
     """Sphinx's writer with the course's figures, callouts, tables and permalinks."""
 
+    def encode(self, text: str) -> str:
+        """Text for HTML; a Vietnamese word with a hyphen stays in one line."""
+        return super().encode(text).replace("nơ-ron", "nơ-\u2060ron")
+
     def word(self, key: str) -> str:
         """A word of the interface, ready for an attribute."""
         return escape(words(self.config)[key])
@@ -75,6 +66,7 @@ class CourseTranslator(HTML5Translator):
             "lang": node.get("lang", ""),
         }
         written = "".join(f' {name}="{value}"' for name, value in attributes.items() if value)
+        written += " open" * node.get("open", False)
         self.body.append(f"<{node.get('tag', 'div')}{written}>")
 
     def depart_Box(self, node: Box) -> None:

@@ -54,9 +54,8 @@ def markup(app: Sphinx, component: str) -> str:
         "words": json.dumps(word, ensure_ascii=False),
     }
     data = "".join(f' data-{name}="{escape(value)}"' for name, value in told.items())
-    return (
-        f'<div class="live"{data}><button class="button" type="button">{escape(word["open"])}</button></div>'
-    )
+    button = f'<button class="button" type="button">{escape(word["open"])}</button>'
+    return f'<div class="live" id="play-{component}"{data}>{button}</div>'
 
 
 def loader(app: Sphinx, page: str) -> str:
@@ -79,6 +78,13 @@ def put_in_place(app: Sphinx, doctree: nodes.document, page: str) -> None:
                 start = ""
 
 
+def announce(app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None) -> None:
+    """Tell the template what moves on a page, so that it can lead there from the page's beginning."""
+    here = [place["component"] for place in places() if place["page"] == page.rpartition("/")[2]]
+    every = words(app.config)
+    context["moving"] = [(f"#play-{component}", words_of(component, every)["open"]) for component in here]
+
+
 def copy_files(app: Sphinx, error: Exception | None) -> None:
     """Put scripts and networks beside the theme's files."""
     if error is None and app.builder.format == "html":
@@ -91,4 +97,5 @@ def copy_files(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Hook into every page."""
     app.connect("doctree-resolved", put_in_place)
+    app.connect("html-page-context", announce)
     app.connect("build-finished", copy_files)

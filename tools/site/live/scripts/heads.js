@@ -17,7 +17,7 @@ courseLive.components.heads = async ({ box, words }) => {
   let whole; // its translation with everything on, in its own order
   let result; // what is shown
   let looked = `${cross.at(-1)} 0`; // the head that is drawn large
-  let counting; // the count that is under way
+  let counting; // the count or the search that is under way
   let frame; // the drawing that waits for the next frame
 
   // --- the parts of the picture -----------------------------------------------------------------------
@@ -25,6 +25,7 @@ courseLive.components.heads = async ({ box, words }) => {
   const chips = element("ol", { class: "live-chips", "aria-label": words.order });
   const before = element("p", { class: "live-line" });
   const now = element("p", { class: "live-line live-stays", role: "status" });
+  const unchanged = element("p", { class: "live-stepper live-small live-same", role: "status" });
   const maps = element("div", { class: "live-maps" });
   const large = element("div", { class: "live-large" });
   const counted = element("p", { class: "live-small", role: "status" });
@@ -34,7 +35,7 @@ courseLive.components.heads = async ({ box, words }) => {
     element("p", { class: "live-small" }, words.drag, element("span", { class: "live-keys" }, " ", words.keys)), chips,
     element("div", { class: "live-stepper" }, button(words.another, another), button(words.restore, restore),
       element("label", { class: "live-check" }, positions, " ", words.positions)),
-    before, now, element("p", { class: "live-small" }, words.press),
+    before, now, unchanged, element("p", { class: "live-small" }, words.press),
     element("div", { class: "live-columns live-wide-left" }, maps, large),
     element("div", { class: "live-stepper" }, button(words.all_on, allOn), button(words.count, count), counted));
 
@@ -176,8 +177,33 @@ courseLive.components.heads = async ({ box, words }) => {
     result = network.translate(tokens, options);
     const target = result.tokens.map((token, i) => (token === whole[i] ? `${token} ` : [element("mark", {}, token), " "]));
     now.replaceChildren(fill(words.now, { n: options.off.size }), " ", element("span", { lang: languageTag(LANGUAGE) }, ...target.flat()));
+    tellUnchanged();
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => { updateMaps(); look(looked); });
+  }
+
+  // A network can do without one head in most sentences; then a reader may look for one in which it cannot.
+  function tellUnchanged() {
+    const isTouched = options.off.size > 0 || !options.positions;
+    const isSame = result.tokens.join(" ") === whole.join(" ") && (isTouched || tokens.join(" ") !== original.join(" "));
+    unchanged.replaceChildren(...(isSame ? [words.same, isTouched ? button(words.find, findChanged) : ""] : []));
+  }
+
+  function findChanged() {
+    clearTimeout(counting);
+    const translated = (source, how) => network.translate(source.split(" "), how).tokens.join(" ");
+    const first = Math.floor(Math.random() * rows.length); // another one each time
+    let done = 0;
+    const onward = () => {
+      const start = performance.now();
+      for (; done < rows.length && performance.now() - start < SLICE; done += 1) {
+        const [source] = rows[(first + done) % rows.length];
+        if (translated(source, options) !== translated(source)) { setSentence(source.split(" ")); return; }
+      }
+      unchanged.textContent = done < rows.length ? `${done} / ${rows.length}` : fill(words.none, { n: rows.length });
+      if (done < rows.length) counting = setTimeout(onward);
+    };
+    onward();
   }
 
   function restore() {

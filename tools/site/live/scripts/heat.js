@@ -5,6 +5,7 @@
   const comma = /^(tr|vi)/.test(document.documentElement.lang);
   const local = text => (comma ? text.replace(".", ",") : text).replace("-", "−");
   const number = value => local(value.toFixed(2));
+  const share = value => (value > 0 && value < 0.005 ? `<${number(0.01)}` : number(value)); // a weight or a probability
   const pair = numbers => `(${numbers.join(comma ? "; " : ", ")})`;
   const languageTag = language => (language === "zh" ? "zh-Hant" : language);
 
@@ -19,7 +20,7 @@
         const weight = weights[t][i] ?? 0; // a step of a decoder does not see later ones
         const dot = gold?.[t]?.includes(i);
         return element("td", { class: dot ? "live-gold" : false, style: { "--share": weight } },
-          element("span", { class: "hidden" }, number(weight) + (dot ? `, ${words.gold}` : "")));
+          element("span", { class: "hidden" }, share(weight) + (dot ? `, ${words.gold}` : "")));
       })));
     const caption = element("caption", { class: "hidden" }, words.weights);
     return element("table", { class: "live-heat" }, caption, element("thead", {}, head), element("tbody", {}, body));
@@ -36,5 +37,5 @@
 
   const bar = share => element("span", { class: "live-bar", "aria-hidden": "true", style: { "--share": share } });
 
-  courseLive.heat = { table, drawing, bar, number, pair, local, languageTag };
+  courseLive.heat = { table, drawing, bar, number, share, pair, local, languageTag };
 })();

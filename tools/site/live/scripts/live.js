@@ -57,6 +57,12 @@
     still: () => matchMedia("(prefers-reduced-motion: reduce)").matches,
   };
 
+  // A link from the page's beginning leads to a component and starts it.
+  document.addEventListener("click", event => {
+    const address = event.target.closest("a[href^='#play-']")?.hash;
+    if (address) document.querySelector(`${address} > button`)?.click();
+  });
+
   async function start(place, button) {
     const words = JSON.parse(place.dataset.words);
     const name = place.dataset.live;
@@ -82,5 +88,6 @@
   for (const place of document.querySelectorAll(".live[data-live]")) {
     const button = place.querySelector("button");
     button.addEventListener("click", () => start(place, button));
+    if (location.hash === `#${place.id}`) button.click(); // a shared link
   }
 })();

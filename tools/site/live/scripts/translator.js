@@ -1,8 +1,9 @@
 // The live translator: a sentence, its translation token by token, and where the network looks at each step.
 courseLive.components.translator = async ({ box, words, edition }) => {
-  const { element, fill, still, legible, heat: { table, bar, number, languageTag } } = courseLive;
+  const { element, fill, still, legible, heat: { table, bar, number, share, languageTag } } = courseLive;
   const TARGETS = ["fr", "tr", "vi", "zh"];
   const COURSE_SENTENCE = "give me two new hats .";
+  const EXAMPLES = ["she doesn't like your red cup .", "the old bag is under the chair .", "does the teacher have a small horse ?"]; // new to all four networks, which translate them exactly
   const PAUSE = 600; // milliseconds from one token to the next
   const BESTS = 3; // candidates shown for the next token
   const SHORT = 5; // letters; shorter words have too many neighbours of another meaning
@@ -72,6 +73,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const sentence = element("p", { class: "live-written", lang: languageTag(language), "aria-hidden": "true" }); // grows by a token a step
   const told = element("p", { class: "hidden", role: "status" }); // the same, said once
   const compared = element("p", { class: "live-small" });
+  const press = element("p", { class: "live-small" }, words.press);
   const known = element("p", { class: "live-small", lang: "en" });
   const list = element("details", {}, element("summary", {}, words.known), known);
   const heat = element("div", { class: "live-scroll", onclick: event => { // a row, or the button in it
@@ -90,10 +92,11 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     element("fieldset", {}, element("legend", {}, words.into), choices),
     element("label", { class: "live-sentence" }, element("span", {}, words.sentence), input),
     element("button", { type: "submit", class: "button live-main" }, words.translate),
-    button(words.another, another));
-  const outcome = element("div", {}, sentence, told, compared,
+    button(words.another, another),
+    element("p", { class: "live-examples" }, words.examples, EXAMPLES.map(text => element("button", { type: "button", class: "live-link", lang: "en", onclick: () => translate(text) }, text.replace(/ (?=[.?]$)/, "")))));
+  const outcome = element("div", {}, sentence, told,
     element("div", { class: "live-columns" },
-      element("div", {}, heat, element("p", { class: "live-small" }, words.press)),
+      element("div", {}, heat, press),
       element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail)));
   box.append(form, unknown, outcome, list);
 
@@ -121,13 +124,14 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     const step = result.steps[current];
     const t = current + 1;
     const sub = text => element("sub", {}, text);
+    const amount = value => element("span", { class: "live-amount" }, share(value)); // of one width: the bars begin together
     const lines = result.source.map((token, i) => element("tr", {},
       element("th", { scope: "row", lang: "en" }, legible(token, words)),
       element("td", {}, number(step.scores[i])),
-      element("td", {}, number(step.weights[i]), bar(step.weights[i]))));
+      element("td", {}, amount(step.weights[i]), bar(step.weights[i]))));
     const next = network.best(step.logits, BESTS).map(({ token, probability }) => element("tr", {},
       element("th", { scope: "row", lang: languageTag(language) }, legible(token, words)),
-      element("td", {}, number(probability), bar(probability))));
+      element("td", {}, amount(probability), bar(probability))));
     const column = text => element("th", { scope: "col" }, text);
     detail.replaceChildren(
       element("table", { class: "live-scores" },
@@ -151,7 +155,8 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     });
     sentence.textContent = written(result.tokens.slice(0, shown));
     place.textContent = fill(words.step, { t: current + 1, n: result.steps.length });
-    compared.style.visibility = shown < result.steps.length ? "hidden" : ""; // said of the whole sentence
+    const isWritten = shown === result.steps.length; // what is said of the whole sentence
+    compared.style.visibility = isWritten || !rows.has(input.value) ? "" : "hidden";
     back.disabled = current === 0;
     forward.disabled = current === result.steps.length - 1;
     drawDetail();
@@ -213,6 +218,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     const row = rows.get(source);
     const same = row && row.target.join(" ") === result.tokens.join(" ");
     const heard = row && !same ? element("span", { lang: languageTag(language) }, written(row.target)) : "";
+    (row ? press : told).after(compared); // of dots below the map; that it may be wrong is said at once
     compared.replaceChildren(!row ? words.elsewhere : same ? words.same : `${words.other} `, heard);
     return same ? row.gold : null;
   }

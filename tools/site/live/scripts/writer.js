@@ -1,6 +1,6 @@
 // A language model writes: the probabilities of the next token, with a temperature and top-p, and chance draws.
 courseLive.components.writer = async ({ box, words }) => {
-  const { element, fill, still, legible, nextTokenProbabilities, byValue, BOS, EOS, MAX_STEPS, heat: { bar, number } } = courseLive;
+  const { element, fill, still, legible, nextTokenProbabilities, byValue, BOS, EOS, MAX_STEPS, heat: { bar, number, share } } = courseLive;
   const PROMPT = "give me two";
   const SHOWN = 8; // tokens that have a row of their own
   const PAUSE = 350; // milliseconds from one token to the next
@@ -52,8 +52,8 @@ courseLive.components.writer = async ({ box, words }) => {
   const lines = Array.from({ length: MAX_STEPS + 1 }, (_, i) => {
     const others = i === MAX_STEPS;
     const name = others ? element("span", {}, words.others) : element("button", { type: "button", lang: "en", onclick: () => write(rows[i].id) });
-    const [amount, left, share] = [element("span"), element("span", { class: "hidden" }, `, ${words.cut}`), bar(0)];
-    return { name, amount, left, share, line: element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, amount, left, share)) };
+    const [amount, left, length] = [element("span", { class: "live-amount" }), element("span", { class: "hidden" }, `, ${words.cut}`), bar(0)];
+    return { name, amount, left, length, line: element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, amount, left, length)) };
   });
 
   box.append(
@@ -72,12 +72,12 @@ courseLive.components.writer = async ({ box, words }) => {
   const had = place => nextTokenProbabilities(logits[place], { temperature: temperature.value() || 1 }); // greedy leaves out what softmax gave
 
   // A probability to draw with, or struck out what a token had before top-p or temperature 0 left it out.
-  function fillLine({ amount, left, share, line }, chance, before) {
+  function fillLine({ amount, left, length, line }, chance, before) {
     line.hidden = false;
     line.classList.toggle("live-cut", chance === 0);
     left.hidden = chance > 0;
-    amount.textContent = number(chance || before);
-    share.style.setProperty("--share", chance || before);
+    amount.textContent = share(chance || before);
+    length.style.setProperty("--share", chance || before);
   }
 
   // The likeliest next tokens; of a whole sentence, its own tokens, each as probable as it was at its place.

@@ -77,13 +77,17 @@
     });
   };
   addEventListener("resize", makeReachable);
+  document.addEventListener("toggle", makeReachable, true); // what was folded has its width now
   document.fonts.ready.then(() => (window.requestIdleCallback ?? setTimeout)(makeReachable, { timeout: 300 }));
 
-  // A link may lead into a folded solution.
+  // On a phone, long classes are folded: their text says what they do.
+  if (matchMedia("(max-width: 40rem)").matches) for (const box of document.querySelectorAll("article details.long")) box.open = false;
+
+  // A link may lead into what is folded.
   const unfold = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const folded = target?.closest("details") ?? (target?.matches(".cell") ? find("details", target) : null);
-    if (folded) folded.open = true;
+    if (target?.matches(".cell")) find("details", target)?.setAttribute("open", "");
+    for (let box = target?.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
   };
   addEventListener("hashchange", unfold);
   unfold();
@@ -94,8 +98,7 @@
   addEventListener("beforeprint", () => { opened = folded.filter(box => !box.open); opened.forEach(box => { box.open = true; }); });
   addEventListener("afterprint", () => { opened.forEach(box => { box.open = false; }); });
 
-  // A picture opens over the page: whole where there is room for more than on the page, else near the place that was
-  // tapped. Another tap shows it whole or near. Without this script the link leads to its file.
+  // A picture opens over the page; a tap shows it near the place that was tapped, or whole again. Without this script the link leads to its file.
   const shareOf = (event, picture) => {
     const box = picture.getBoundingClientRect();
     const scale = Math.min(box.width / picture.naturalWidth, box.height / picture.naturalHeight);
@@ -104,8 +107,12 @@
   };
   const zoom = (picture, [x, y]) => {
     const stage = picture.parentNode;
+    const before = picture.clientWidth;
     stage.classList.toggle("near");
     stage.scrollTo(x * stage.scrollWidth - stage.clientWidth / 2, y * stage.scrollHeight - stage.clientHeight / 2);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    picture.style.transformOrigin = `${100 * x}% ${100 * y}%`;
+    picture.animate([{ transform: `scale(${before / picture.clientWidth})` }, { transform: "none" }], { duration: 450, easing: "ease-in-out" });
   };
   const large = document.body.appendChild(document.createElement("dialog"));
   large.className = "large";
@@ -130,7 +137,6 @@
     hint.textContent = find("article").dataset.near;
     large.append(hint);
     large.showModal();
-    if (innerWidth < 1.3 * small.clientWidth) zoom(picture, shareOf(event, small));
   });
 
   const dialog = find("dialog.search");

@@ -82,6 +82,11 @@
     const id = question.id || question.parentElement.id;
     questions.set(id, question);
     right.querySelector("summary").addEventListener("click", () => setDone("quiz", id, true));
+    const answers = [];
+    for (let next = question.nextElementSibling; next?.matches(".answer"); next = next.nextElementSibling) answers.push(next);
+    for (const answer of answers) answer.querySelector("summary").addEventListener("click", () => { // one is chosen
+      for (const other of answers) if (other !== answer) other.open = false;
+    });
   }
   const checkbox = (name, onChange) => {
     const label = document.createElement("label");
@@ -153,10 +158,15 @@
   const root = document.documentElement;
   let before = scrollY;
   let rest;
+  const title = document.querySelector("h1");
+  new IntersectionObserver(changes => { // a phone's bar names the chapter that is read
+    const { isIntersecting, boundingClientRect } = changes.at(-1);
+    root.classList.toggle("within", !isIntersecting && boundingClientRect.top < 0);
+  }, { rootMargin: "-56px 0px 0px" }).observe(title);
   addEventListener("scroll", () => { // the way back to the top is offered to those who go up, for a while
     root.classList.toggle("far", scrollY > 2 * innerHeight && scrollY < before);
     clearTimeout(rest);
-    rest = setTimeout(() => root.classList.toggle("far", document.querySelector(".up:is(:hover, :focus)") !== null), 3000);
+    rest = setTimeout(() => root.classList.toggle("far", document.querySelector(".up:is(:hover, :focus)") !== null), 1500);
     before = scrollY;
   }, { passive: true });
 })();

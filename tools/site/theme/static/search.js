@@ -2,7 +2,7 @@
 // Words are compared by their stems, without accents, tones and Turkish dots; Chinese by pairs of characters.
 (() => {
   const MOST = 30;
-  const SNIPPET = 60;
+  const SNIPPET = document.documentElement.dataset.edition === "zh" ? 26 : 50; // a third of what is shown of a passage
   const ENOUGH = 0.5; // of what was asked, weighed by rarity; passages with less are no answer
   const ENOUGH_OF_MANY = 0.3; // of more than three things, such as a whole question, an error message or a formula
   const NEARLY_ALL = 0.6; // where the first answer has less of what was asked, the reader is told so
@@ -12,17 +12,19 @@
   const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5, IN_ADDRESS = 0.5, IN_QUESTION = 2; // how much a word counts there; in the text: 1
   const ASIDE = /^api\.|^references\.|#(?:class|function|solution)-|-caption$|#references$|terms-table$/; // beside the text: code, sources, solutions, captions, a table of all terms
   const IN_ASIDE = 0.7; // what these count where the query does not name them
+  const IN_SOURCES = 0.45; // what a source counts where the query names something of the course, and no year
   const IN_FAQ = 1.2; // what an answer to a frequent question counts where several things are asked
+  const ONLY_ASKED = 0.4; // what a passage counts for a single name that is in no text of its own
   const SAME_PAGE = 0.3; // what a passage gains at most from the others of its page
   const SAME_QUESTION = 0.5; // what it gains at most where its heading asks the same with the same pairs of words
   const OTHER_TONES = 0.3; // what a Vietnamese word counts where it has other tones
-  const { pages, names, simplified } = window.courseData;
+  const { pages, names, absent, simplified } = window.courseData;
   const language = document.documentElement.dataset.edition;
 
   const FUNCTION_WORDS = new Set(({
     en: "",
     tr: "ne nedir nasil neden niye nicin bir bu ve ile icin mi mu de da ki gibi hangi nerede kac olarak olan var arasinda arasindaki fark farki calisir yarar oluyor olur oldu demek ye ya istiyorum lazim gerekir miyim yapilir olabilir kendi benim cok daha",
-    vi: "la gi cac cua mot the nao tai sao vi nhu va hay co khong de lam duoc cho thi bao nhieu khi trong voi giua khac nghia hoat dong",
+    vi: "la gi cac cua mot the nao tai sao vi nhu va hay co khong de lam duoc cho thi bao nhieu khi trong voi giua khac nghia hoat dong toi",
   }[language] ?? "").split(" ").concat(
     "a about an and any are as at be by can could do does doesn don for from get getting has have how i if in is isn it its just know me my need not of on or should so that the their there they this to want was we what when where which why will with would you your between difference vs versus mean means work works".split(" ")));
   const CHINESE_FUNCTION_WORDS = /請問|我想|想要|怎麼辦|怎麼做|能不能|可不可以|有沒有|是否|如果|為何|為什麼|什麼|如何|怎麼|怎樣|哪些|哪裡|哪個|可以|多少|是不是|還是|之間|差別|區別|差異|意思|嗎|呢|的|是/gu;
@@ -203,7 +205,7 @@
       const joined = words[at + 1] && words[at].word + words[at + 1].word;
       if (!best && joined && byWord.has(joined)) best = { length: 2, ways: [words.slice(at, at + 2), [asToken(joined)]] };
       const guessed = !best && !isKnown(words[at]);
-      if (!best) best = { length: 1, ways: guessed ? [[words[at]], ...substitutes(words[at])] : [[words[at]]] };
+      if (!best) best = { length: 1, ways: guessed ? [[words[at]], ...substitutes(words[at]).flatMap(way => nameAt(way, 0)?.ways ?? [way])] : [[words[at]]] };
       found.push({ ways: best.ways, guessed, named, weight: Math.max(...best.ways[0].map(weightOf)) });
       asked.push(...words.slice(at, at + best.length));
       at += best.length;
@@ -246,8 +248,19 @@
     return points * (head.includes(phrase) ? 1.6 : line.includes(phrase) ? 1.2 : 0.6);
   };
 
+  const stemsIn = text => ` ${stemsOf(tokens(asTraditional(text)))} `;
+  // Topics that are known to be absent, without those that are part of another.
+  const lackingIn = query => absent.filter(name => stemsIn(query).includes(stemsIn(name)))
+    .filter((name, _, all) => !all.some(other => other !== name && stemsIn(other).includes(stemsIn(name))));
+
+  const asTyped = (query, name) => {
+    const at = fold(query).indexOf(fold(name));
+    return at < 0 ? name : query.slice(at, at + name.length);
+  };
+
   const search = query => {
     const { found: asked, line } = concepts(query);
+    const lacking = lackingIn(query);
     const said = new Set([line, ...(asked.length === 1 ? asked[0].ways.map(stemsOf) : [])]); // the query, and its other names
     const all = asked.reduce((sum, concept) => sum + concept.weight, 0);
     // Another name counts a little less than the one typed; where nothing else is asked, none gains by more words.
@@ -271,17 +284,25 @@
       else if (asked.length > 1 && passage.line.includes(` ${line} `)) points *= 1.25;
       if (pairs.length > 1) points *= 1 + SAME_QUESTION * pairs.filter(pair => passage.questions.includes(pair)).length / pairs.length;
       if (passage.aside && !query.includes(passage.heading)) points *= IN_ASIDE;
+      if (asked.length === 1 && asked[0].ways[0][0].raw && !asked[0].ways.some(way => passage.line.includes(` ${stemsOf(way)} `))) points *= ONLY_ASKED;
       if (asked.length > 2 && passage.page.startsWith("faq.")) points *= IN_FAQ;
-      return { passage, points: points * (met / all) ** 2, met: met / all };
+      if (passage.page.startsWith("references.") && asked.some(({ named }) => named) && !/\d{4}/.test(query)) points *= IN_SOURCES;
+      return { passage, place, points: points * (met / all) ** 2, met: met / all };
     });
     // A chapter that says much about what is asked comes before a list that has all its words.
     const onPage = new Map();
     for (const { passage: { page }, points } of rated) onPage.set(page, (onPage.get(page) ?? 0) + points);
     const top = Math.max(...onPage.values());
     if (asked.length > 1 && top) for (const result of rated) result.points *= 1 + SAME_PAGE * onPage.get(result.passage.page) / top;
-    const found = rated.filter(result => result.met >= (asked.length > 3 ? ENOUGH_OF_MANY : ENOUGH) && result.points > 0);
-    const wanted = asked.flatMap(concept => concept.ways.flat());
-    const unknown = asked.filter(({ guessed, ways }) => guessed && ways.length === 1 && /^[\p{L}\p{N}]{3,}$/u.test(ways[0][0].raw)).map(({ ways }) => ways[0][0].raw);
+    // Who asks for an absent topic alone wants no passage that has another form of its rarest word.
+    const absentWords = lacking.flatMap(name => tokens(name)).filter(({ part }) => !part).sort((a, b) => rarity(b.stem) - rarity(a.stem));
+    const isOnlyAbsent = lacking.length > 0 && asked.every(({ ways }) => ways[0].every(token => absentWords.some(({ stem }) => stem === token.stem)));
+    const isAnswer = ({ place, met, points }) => points > 0 && met >= (asked.length > 3 ? ENOUGH_OF_MANY : ENOUGH)
+      && (!isOnlyAbsent || (!isMarked(absentWords[0]) && byWord.get(absentWords[0].word)?.has(place))); // a Vietnamese syllable is no word
+    const found = rated.filter(isAnswer);
+    const wanted = asked.map(({ ways }) => ways);
+    const unknown = asked.filter(({ guessed, ways }) => guessed && ways.length === 1 && /^[\p{L}\p{N}]{3,}$/u.test(ways[0][0].raw)).map(({ ways }) => ways[0][0].raw)
+      .filter(word => !lacking.some(name => fold(name).includes(fold(word)))).concat(lacking.map(name => asTyped(query, name)));
     const shown = new Map(); // of a section the best passage only
     for (const result of found.sort((a, b) => b.points - a.points)) if (!shown.has(result.passage.section)) shown.set(result.passage.section, result);
     const answers = [...shown.values()].slice(0, MOST);
@@ -289,28 +310,47 @@
     return { wanted, unknown, partial, found: answers, more: shown.size > MOST };
   };
 
+  // The words of a line that were asked for.
+  const finderOf = wanted => {
+    const isSaid = (token, { stem, raw }) => token.stem === stem && (!isMarked(token) || token.raw.toLowerCase() === raw.toLowerCase());
+    // Other names are marked only where the one that was typed does not stand; of a Chinese word no single pair.
+    const has = (way, found) => way.every(token => found.some(other => isSaid(token, other)));
+    return line => {
+      const found = tokens(line);
+      const ways = wanted.map(all => all.find(way => has(way, found)) ?? (all[0].length > 1 ? all[0] : []));
+      const single = new Set(ways.filter(way => way.length === 1).flat().map(({ stem }) => stem));
+      const marked = found.filter(token => ways.flat().some(other => isSaid(other, token)));
+      return marked.filter(({ stem, at }) => !/^\p{Script=Han}/u.test(stem) || single.has(stem) || marked.some(other => Math.abs(other.at - at) === 1));
+    };
+  };
+  // Text from one place to another, with these tokens marked.
+  const write = (box, text, found, start = 0, end = text.length) => {
+    let at = start;
+    for (const token of found) {
+      const [from, to] = [Math.max(token.at, at), token.at + token.length];
+      if (to <= at || to > end) continue;
+      const mark = document.createElement("mark");
+      mark.textContent = text.slice(from, to);
+      box.append(text.slice(at, from), mark);
+      at = to;
+    }
+    box.append(text.slice(at, end));
+  };
+
   // What a passage says about the words, without its heading, which stands above it.
-  const snippet = (passage, wanted) => {
-    const isWanted = ({ stem, raw }) => wanted.some(token => token.stem === stem && (!isMarked(token) || token.raw.toLowerCase() === raw.toLowerCase()));
+  const snippet = (passage, wantedIn) => {
     const text = passage.own ? passage.text.slice(passage.heading.length).replace(/^[\s:：]+/, "") : passage.text;
-    const places = tokens(text).filter(isWanted).map(token => [token.at, token.at + token.length]);
-    const [first] = places[0] ?? [0];
+    const found = wantedIn(text);
+    const first = found[0]?.at ?? 0;
     const cut = Math.max(0, Math.min(first - SNIPPET, text.length - 3 * SNIPPET));
     const start = cut && cut + text.slice(cut, first).indexOf(" ") + 1; // between words
     const most = Math.min(text.length, start + 3 * SNIPPET);
     const space = text.lastIndexOf(" ", most);
     const end = most < text.length && space > most - 20 ? space : most;
     const box = document.createElement(/#(?:class|function)-/.test(passage.address) ? "code" : "span");
-    let at = start;
     if (start) box.append("… ");
-    for (const [from, to] of places) {
-      if (to <= at || to > end) continue;
-      const mark = document.createElement("mark");
-      mark.textContent = text.slice(Math.max(from, at), to);
-      box.append(text.slice(at, Math.max(from, at)), mark);
-      at = to;
-    }
-    box.append(text.slice(at, end), end < text.length ? " …" : "");
+    write(box, text, found, start, end);
+    if (end < text.length) box.append(" …");
     return box;
   };
 
@@ -327,19 +367,22 @@
     const base = dialog.dataset.source.replace(/[^/]*$/, "");
     const show = () => {
       const { wanted, unknown, partial, found, more } = search(input.value);
+      const wantedIn = finderOf(wanted);
       examples.hidden = input.value.trim() !== "";
       instead.hidden = !examples.hidden || found.length > 0;
       const { none, found: number, unknown: missing, partial: nearest } = dialog.dataset;
-      const told = [!found.length ? none : partial ? nearest : number.replace("{n}", found.length + (more ? "+" : ""))];
-      if (found.length && unknown.length) told.unshift(missing.replace("{words}", unknown.join(", ")));
+      const told = unknown.length ? [missing.replace("{words}", unknown.join(", "))] : [];
+      if (found.length) told.push(partial ? nearest : number.replace("{n}", found.length + (more ? "+" : "")));
+      else if (!told.length) told.push(none);
       status.textContent = examples.hidden ? told.join("\n") : "";
-      status.classList.toggle("partial", partial);
+      status.classList.toggle("partial", examples.hidden && (partial || unknown.length > 0));
       list.replaceChildren(...found.map(({ passage }) => {
         const link = document.createElement("a");
         const title = document.createElement("strong");
-        title.textContent = [passage.title, passage.heading].filter((name, place, all) => name && all.indexOf(name) === place).join(" › ");
+        const said = [passage.title, passage.heading].filter((name, place, all) => name && all.indexOf(name) === place).join(" › ");
+        write(title, said, wantedIn(said));
         link.href = base + passage.address;
-        link.append(title, snippet(passage, wanted));
+        link.append(title, snippet(passage, wantedIn));
         link.addEventListener("click", () => dialog.close());
         const item = document.createElement("li");
         item.append(link);
