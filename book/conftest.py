@@ -130,12 +130,12 @@ def if_executed(runtest: Any) -> Any:
     return run
 
 
-def named_by_id(initialise: Any) -> Any:
+def named_by_id(initialize: Any) -> Any:
     """The test of a cell is named by the cell's id, not by its number."""
 
-    @wraps(initialise)
+    @wraps(initialize)
     def named(item: IPyNbCell, *, name: str, cell: Any, **others: Any) -> None:
-        initialise(item, name=cell.get("id", name), cell=cell, **others)
+        initialize(item, name=cell.get("id", name), cell=cell, **others)
 
     return named
 

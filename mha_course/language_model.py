@@ -184,7 +184,7 @@ class RotaryAttention(nn.Module):
 
 
 class LanguageModelBlock(nn.Module):
-    """Causal self-attention and a feed-forward network, each normalised before and added to its input.
+    """Causal self-attention and a feed-forward network, each normalized before and added to its input.
 
     Parameters
     ----------

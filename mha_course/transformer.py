@@ -1,6 +1,6 @@
 """A small encoder-decoder Transformer with a key-value cache.
 
-It trains and translates like any `EncoderDecoder`. Features are normalised before each part of a block, not
+It trains and translates like any `EncoderDecoder`. Features are normalized before each part of a block, not
 after, so that it trains without warming up the learning rate (Xiong et al., 2020). A wrong argument raises a
 TypeError or a ValueError that names it; that states and layers differ in size is said by PyTorch.
 """
@@ -82,7 +82,7 @@ class PositionalEncoding(nn.Module):
 
 
 class TransformerEncoderBlock(nn.Module):
-    """Self-attention and a feed-forward network, each normalised before and added to its input.
+    """Self-attention and a feed-forward network, each normalized before and added to its input.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class TransformerEncoderBlock(nn.Module):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.1; normalised before: Xiong et al. (2020), figure 1b.
+    Vaswani et al. (2017), section 3.1; normalized before: Xiong et al. (2020), figure 1b.
     """
 
     def __init__(self, num_hiddens: int, ffn_hiddens: int, num_heads: int, dropout: float = 0.0) -> None:
@@ -133,7 +133,7 @@ class TransformerDecoderBlock(nn.Module):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.1; normalised before: Xiong et al. (2020), figure 1b.
+    Vaswani et al. (2017), section 3.1; normalized before: Xiong et al. (2020), figure 1b.
     """
 
     def __init__(self, num_hiddens: int, ffn_hiddens: int, num_heads: int, dropout: float = 0.0) -> None:
@@ -193,7 +193,7 @@ class TransformerEncoder(Encoder):
 
     References
     ----------
-    Vaswani et al. (2017), figure 1; normalised before: Xiong et al. (2020), figure 1b.
+    Vaswani et al. (2017), figure 1; normalized before: Xiong et al. (2020), figure 1b.
     """
 
     def __init__(
@@ -214,8 +214,8 @@ class TransformerEncoder(Encoder):
         X = self.positions(self.embedding(source))  # (batch, steps, hiddens)
         for block in self.blocks:
             X = block(X, source_valid_lens)
-        normalised: Tensor = self.norm(X)  # (batch, steps, hiddens)
-        return normalised
+        normalized: Tensor = self.norm(X)  # (batch, steps, hiddens)
+        return normalized
 
 
 class TransformerState(NamedTuple):
@@ -252,7 +252,7 @@ class TransformerDecoder(AttentionDecoder):
 
     References
     ----------
-    Vaswani et al. (2017), figure 1; normalised before: Xiong et al. (2020), figure 1b.
+    Vaswani et al. (2017), figure 1; normalized before: Xiong et al. (2020), figure 1b.
     """
 
     def __init__(

@@ -30,10 +30,10 @@ def inputs(sizes):
 
 def ours(sizes, bias, dropout=0.25):
     size = {"query_size": sizes[0], "key_size": sizes[1], "value_size": sizes[2]}
-    return randomised(MultiHeadAttention(HIDDENS, HEADS, dropout, bias, **size))
+    return randomized(MultiHeadAttention(HIDDENS, HEADS, dropout, bias, **size))
 
 
-def randomised(module):
+def randomized(module):
     """In float64, in evaluation mode, with biases that are not 0."""
     module = module.double().eval()
     with torch.no_grad():
@@ -66,7 +66,7 @@ def test_to_torch_and_back(sizes, bias):
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("batch_first", [False, True])
 def test_from_torch(sizes, bias, batch_first):
-    theirs = randomised(
+    theirs = randomized(
         nn.MultiheadAttention(
             HIDDENS, HEADS, 0.25, bias, kdim=sizes[1], vdim=sizes[2], batch_first=batch_first
         )
@@ -124,7 +124,7 @@ def test_d2l_1_0_multi_head_in_both_directions(sizes, bias):
     given = inputs(sizes)
     theirs = d2l.MultiHeadAttention(HIDDENS, HEADS, 0.25, bias=bias)
     theirs(*(X.float() for X in given), LENS)  # lazy layers take their sizes
-    theirs = randomised(theirs)
+    theirs = randomized(theirs)
     attention = from_d2l(theirs)
     expected = theirs(*given, LENS)
     output, weights = attention(*given, LENS, need_weights=True)
@@ -145,7 +145,7 @@ def test_d2l_1_0_multi_head_in_both_directions(sizes, bias):
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_d2l_0_17_multi_head_in_both_directions(bias):
-    theirs = randomised(EagerAttention(7, 4, 5, HIDDENS, HEADS, 0.25, bias))
+    theirs = randomized(EagerAttention(7, 4, 5, HIDDENS, HEADS, 0.25, bias))
     attention = from_d2l(theirs)
     assert_same_weights(attention, theirs)
     assert (attention.W_q.in_features, attention.W_k.in_features, attention.W_v.in_features) == (4, 7, 5)
@@ -159,7 +159,7 @@ def test_d2l_single_head_classes_in_both_directions():
     queries, keys, values = inputs((4, 7, 5))
     theirs = d2l.AdditiveAttention(8, 0.25)
     theirs(queries.float(), keys.float(), values.float(), LENS)
-    theirs = randomised(theirs)
+    theirs = randomized(theirs)
     attention = from_d2l(theirs)
     assert isinstance(attention, AdditiveAttention)
     assert_close(attention(queries, keys, values, LENS), theirs(queries, keys, values, LENS))
@@ -178,7 +178,7 @@ def test_d2l_single_head_classes_in_both_directions():
 def test_annotated_transformer_in_both_directions():
     given = inputs(SIZES[0])
     mask = length_mask(LENS, 5)[:, None]
-    theirs = randomised(AnnotatedAttention(HEADS, HIDDENS, 0.25))
+    theirs = randomized(AnnotatedAttention(HEADS, HIDDENS, 0.25))
     attention = from_annotated(theirs)
     assert_close(attention(*given, LENS), theirs(*given, mask))
     assert attention.dropout.p == 0.25

@@ -60,7 +60,7 @@ def normal(*shape):
     return torch.randn(shape, dtype=torch.float64)
 
 
-def randomised(module):
+def randomized(module):
     """In float64, in evaluation mode, with biases that are not 0."""
     module = module.double().eval()
     with torch.no_grad():
@@ -125,7 +125,7 @@ def llama(groups=HEADS, bias=False, **options):
         hidden_size=HIDDENS, num_attention_heads=HEADS, num_key_value_heads=groups, attention_bias=bias,
         attn_implementation="sdpa", **options,
     )  # fmt: skip
-    layer = randomised(LlamaAttention(config, layer_idx=0))
+    layer = randomized(LlamaAttention(config, layer_idx=0))
     turn = LlamaRotaryEmbedding(config)
 
     def call(X, cache=None, offset=0):
@@ -173,7 +173,7 @@ def test_llama_s_cache_is_our_cache():
 
 
 def test_weights_of_neighbouring_pairs_give_the_same_scores_after_conversion():
-    ours = randomised(RotaryAttention(HIDDENS, HEADS, 2, bias=True))
+    ours = randomized(RotaryAttention(HIDDENS, HEADS, 2, bias=True))
     X, given = normal(2, STEPS, HIDDENS), copy.deepcopy(ours)
     with torch.no_grad():
         queries = turned_pairs(split_heads(given.W_q(X), HEADS))
@@ -189,7 +189,7 @@ def test_weights_of_neighbouring_pairs_give_the_same_scores_after_conversion():
 
 def gpt2():
     config = GPT2Config(n_embd=HIDDENS, n_head=HEADS, attn_pdrop=0.25, attn_implementation="sdpa")
-    return randomised(GPT2Attention(config, layer_idx=0))
+    return randomized(GPT2Attention(config, layer_idx=0))
 
 
 def test_gpt2_s_attention_is_multi_head_attention_with_a_causal_mask():
@@ -244,7 +244,7 @@ def test_what_is_converted_shares_nothing(convert, training):
 
 @pytest.mark.parametrize("groups", [1, 2, 4])
 def test_both_paths_give_the_same_output(groups):
-    layer, X = randomised(RotaryAttention(HIDDENS, HEADS, groups)), normal(2, STEPS, HIDDENS)
+    layer, X = randomized(RotaryAttention(HIDDENS, HEADS, groups)), normal(2, STEPS, HIDDENS)
     fused, (keys, values), no_weights = layer(X)
     plain, _, weights = layer(X, need_weights=True)
     assert no_weights is None
@@ -261,7 +261,7 @@ def test_both_paths_give_the_same_output(groups):
 
 
 def test_dropout_hides_weights_in_training_only():
-    layer, X = randomised(RotaryAttention(HIDDENS, HEADS, dropout=1.0)), normal(2, STEPS, HIDDENS)
+    layer, X = randomized(RotaryAttention(HIDDENS, HEADS, dropout=1.0)), normal(2, STEPS, HIDDENS)
     _, _, weights = layer(X, need_weights=True)
     assert layer(X)[0].any()
     for need_weights in (False, True):

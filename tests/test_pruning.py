@@ -19,7 +19,7 @@ from tools.experiments.pruning import (
     TUNED,
     greedy,
     least,
-    normalised,
+    normalized,
 )
 
 WAYS = ("greedy", "leave_one_out", "gradient", "gradient_l2", "reversed")
@@ -31,8 +31,8 @@ def test_the_least_important_heads_go_and_every_module_keeps_one():
     assert least(IMPORTANCE, 4) == [Head("b", 1), Head("a", 0)]
 
 
-def test_normalised_importances_have_length_one_in_every_module_and_the_same_order():
-    found = normalised(IMPORTANCE)
+def test_normalized_importances_have_length_one_in_every_module_and_the_same_order():
+    found = normalized(IMPORTANCE)
     assert list(found.values()) == pytest.approx([0.6, 0.8, 1, 0])
 
 

@@ -21,13 +21,13 @@ def processing(X: Tensor) -> Tensor:
     return 2 * X.relu() - 1
 
 
-def normalised(X: Tensor) -> Tensor:
-    """Stand for layer normalisation."""
+def normalized(X: Tensor) -> Tensor:
+    """Stand for layer normalization."""
     return F.layer_norm(X, X.shape[-1:])
 
 
 @turn(
-    (3 * numbers(0, 4, 5), mixing, processing, normalised),
+    (3 * numbers(0, 4, 5), mixing, processing, normalized),
     norm_last=lambda X, mha, ffn, ln: ln((Y := ln(X + mha(X))) + ffn(Y)),
     no_residual=lambda X, mha, ffn, ln: ffn(ln(mha(ln(X)))),
     residual_normed=lambda X, mha, ffn, ln: ln(Y := ln(X) + mha(ln(X))) + ffn(ln(Y)),

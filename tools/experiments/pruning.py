@@ -103,7 +103,7 @@ def greedy(model: Transformer, score: Callable[[], float], count: int) -> list[H
     return chosen
 
 
-def normalised(importance: Importance) -> Importance:
+def normalized(importance: Importance) -> Importance:
     """Divide by the Euclidean norm of each module's heads (Michel et al., 2019)."""
     squares = {name: 0.0 for name, _ in importance}
     for head, value in importance.items():
@@ -159,7 +159,7 @@ class Experiment:
         importances = {
             "leave_one_out": left_out,
             "gradient": gradient,
-            "gradient_l2": normalised(gradient),
+            "gradient_l2": normalized(gradient),
             "reversed": {head: -value for head, value in left_out.items()},
         }
         order = greedy(self.model, score, max(COUNTS))
