@@ -10,7 +10,7 @@
   const BESIDE_NAMES = 0.6; // what all other words count at most, of what the names of the course in a query count
   const USUAL = 2.5; // the rarity of a usual word; a single unknown word counts no more than that
   const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5, IN_ADDRESS = 0.5, IN_QUESTION = 2; // how much a word counts there; in the text: 1
-  const ASIDE = /^api\.|^references\.|#(?:class|function|solution)-|-caption$|#references$|terms-table$/; // beside the text: code, sources, solutions, captions, a table of all terms
+  const ASIDE = /^api\.|^references\.|#(?:class|function|solution|predict|exercise|your-turn)-|-caption$|#references$|terms-table$/; // beside the text: code, sources, captions, a table of all terms, and what asks instead of answering
   const IN_ASIDE = 0.7; // what these count where the query does not name them
   const IN_SOURCES = 0.45; // what a source counts where the query names something of the course, and no year
   const IN_FAQ = 1.2; // what an answer to a frequent question counts where several things are asked
