@@ -76,7 +76,7 @@ def lettering(axes: Any) -> Iterator[Any]:
         if WORD.search(FORMULA.sub("", text.get_text())):
             yield text
     for text in [*axes.texts, *ticks(axes.xaxis), *ticks(axes.yaxis)]:
-        if DECIMAL.fullmatch(text.get_text()):
+        if DECIMAL.search(text.get_text()):
             yield text
 
 

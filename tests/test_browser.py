@@ -110,6 +110,12 @@ def test_the_switcher_keeps_page_and_passage_and_is_remembered(browser, address)
     page.wait_for_url("**/tr/**")
     assert page.url.endswith(f"/tr/{CHAPTER}.html#formula")
     assert page.evaluate("Math.abs(document.querySelector('#formula').getBoundingClientRect().top) < 200")
+    page.goto(
+        f"{address}/en/glossary.html#attention-head"
+    )  # the entry that was asked for, not the lowest in sight
+    page.click(".languages summary")
+    page.click('.languages a[data-edition="tr"]')
+    page.wait_for_url("**/tr/glossary.html#attention-head")
     page.goto(f"{address}/")
     page.wait_for_url("**/tr/index.html")
     page.close()
@@ -624,8 +630,18 @@ def test_pictures_are_on_the_ground_of_the_page_in_light_and_dark(browser, addre
 def test_what_was_read_is_marked_and_can_be_forgotten(browser, address):
     context = browser.new_context(viewport=DESK)
     page = context.new_page()
-    page.goto(f"{address}/en/{CHAPTER}.html#split")
-    page.locator('.sections [aria-current][href="#split"]').wait_for()
+    page.goto(f"{address}/en/{CHAPTER}.html#formula")
+    page.locator('.sections [aria-current][href="#formula"]').wait_for()
+    page.wait_for_timeout(1200)
+    page.goto(f"{address}/zh/index.html")
+    assert (
+        page.locator(".start a").get_attribute("href") == "attention-pooling.html"
+    )  # to peek is not to read
+    page.goto(f"{address}/en/{CHAPTER}.html#formula")
+    for section in "formula", "split":
+        page.evaluate(f"location.hash = '#{section}'")
+        page.locator(f'.sections [aria-current][href="#{section}"]').wait_for()
+        page.wait_for_timeout(1200)
     page.goto(f"{address}/zh/index.html")
     assert page.locator(".start a").get_attribute("href") == f"{CHAPTER}.html#split"
     assert page.locator(".card .read").count() == 0
@@ -796,6 +812,19 @@ def test_a_phone_breaks_code_between_brackets_and_scrolls_none(browser, address,
     assert len(lines) > 100 and set(lines) == {1}
     wide = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.textContent)"
     assert page.eval_on_selector_all("article .code pre", wide) == []
+    page.close()
+
+
+BROKEN = """all => all.filter(name => !name.querySelector("wbr")
+    && new Set(Array.from(name.getClientRects(), box => box.top)).size > 1).map(name => name.textContent)"""
+
+
+@pytest.mark.parametrize("stem", ["scoring-functions", "looking-at-heads"])
+def test_a_phone_breaks_no_name_in_a_word(browser, address, stem):
+    page = browser.new_page(viewport=PHONE)
+    page.goto(f"{address}/en/{stem}.html")
+    page.evaluate("for (const box of document.querySelectorAll('article details')) box.open = true")
+    assert page.eval_on_selector_all(".code .n, .code .nf", BROKEN) == []
     page.close()
 
 

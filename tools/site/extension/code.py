@@ -7,6 +7,7 @@ from html import unescape
 KEPT = 31  # signs that stand in one line of a phone's code, which breaks nothing shorter in brackets
 SIGN = re.compile(r'(<span class="(?P<kind>\w*)">)?(?P<text>[^<]+)(?(1)</span>)')
 NAMED = re.compile(r"n\w*|kc|s\w*|m\w*")  # names, strings, numbers: a bracket may follow at once
+LONG_NAME = 16  # signs
 
 
 def by_line(match: re.Match[str]) -> str:
@@ -38,10 +39,16 @@ def line_element(signs: list[tuple[str, str]], in_bracket: bool) -> str:
         breaks = any(" " in text or text == "(" for _, text in signs[start : end + 1])
         if apart and breaks and sum(widths[start : end + 1]) <= room:
             kept[start] = end
+    wide = unbroken(signs, room)
     written, last = "", -1
     for index, (kind, text) in enumerate(signs):
-        if text == "." and index > last and signs[index - 1] == ("p", ")"):  # a chain of calls
+        chained = text == "." and (
+            signs[index - 1][1] in ")]" or index in wide
+        )  # calls, items or parts in a chain
+        if chained and index > last:
             written += "<wbr>"
+        if index in wide and len(text) > LONG_NAME:
+            text = text.replace("_", "_<wbr>")
         if index in kept:
             written, last = written + '<span class="kept">', kept[index]
         if kind == "c1":
@@ -53,6 +60,20 @@ def line_element(signs: list[tuple[str, str]], in_bracket: bool) -> str:
             written += "<wbr>"
     style = f' style="--in:{indent}ch"' if indent else ""
     return f'<span class="line"{style}>{written}\n</span>'
+
+
+def unbroken(signs: list[tuple[str, str]], room: int) -> set[int]:
+    """The names and operators of what has no space in it and is wider than a phone's line."""
+    found: set[int] = set()
+    run: list[int] = []
+    for index, (_, text) in enumerate([*signs, ("", " ")]):
+        if " " not in text:
+            run.append(index)
+        else:
+            if sum(len(unescape(signs[part][1])) for part in run) > room:
+                found.update(part for part in run if signs[part][0][:1] in ("n", "o"))
+            run = []
+    return found
 
 
 def enclosed(signs: list[tuple[str, str]], in_bracket: bool) -> Iterator[tuple[int, int]]:

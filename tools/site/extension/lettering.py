@@ -33,8 +33,7 @@ def translated(label: str, words: dict[str, str], decimal: str) -> str:
     """A label in the language. Names stay, as do labels that no font here can write or that have formulas."""
     if "$" in label:
         return label
-    if DECIMAL.fullmatch(label):
-        return label.replace(".", decimal)
+    label = DECIMAL.sub(lambda found: found[0].replace(".", decimal), label)
     new = PHRASE.sub(lambda found: words.get(PREFIX + found[0], found[0]), label)
     return new if len(fonts()) > 1 or max(new) < "\u2e80" else label
 

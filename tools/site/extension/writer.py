@@ -12,6 +12,7 @@ from .edition import words
 
 HAN = re.compile("[\u4e00-\u9fff]")
 WIDEST, ROOM = 30, 60  # signs: of one column, of all columns
+KEPT_HYPHEN = re.compile(r"(?<=\bnơ)-(?=ron)|(?<=\b[Tt]op)-(?=[kp]\b)|(?<=\bn)-(?=gram)")
 PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
 
 
@@ -42,8 +43,8 @@ class CourseTranslator(HTML5Translator):
     """Sphinx's writer with the course's figures, callouts, tables and permalinks."""
 
     def encode(self, text: str) -> str:
-        """Text for HTML; a Vietnamese word with a hyphen stays in one line."""
-        return super().encode(text).replace("nơ-ron", "nơ-\u2060ron")
+        """Text for HTML; words with a short part before or after a hyphen stay in one line."""
+        return KEPT_HYPHEN.sub("-\u2060", super().encode(text))
 
     def word(self, key: str) -> str:
         """A word of the interface, ready for an attribute."""

@@ -74,6 +74,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const told = element("p", { class: "hidden", role: "status" }); // the same, said once
   const compared = element("p", { class: "live-small" });
   const press = element("p", { class: "live-small" }, words.press);
+  const suffix = element("p", { class: "live-small" }, words.suffix);
   const known = element("p", { class: "live-small", lang: "en" });
   const list = element("details", {}, element("summary", {}, words.known), known);
   const heat = element("div", { class: "live-scroll", onclick: event => { // a row, or the button in it
@@ -96,7 +97,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     element("p", { class: "live-examples" }, words.examples, EXAMPLES.map(text => element("button", { type: "button", class: "live-link", lang: "en", onclick: () => translate(text) }, text.replace(/ (?=[.?]$)/, "")))));
   const outcome = element("div", {}, sentence, told,
     element("div", { class: "live-columns" },
-      element("div", {}, heat, press),
+      element("div", {}, heat, press, suffix),
       element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail)));
   box.append(form, unknown, outcome, list);
 
@@ -234,6 +235,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     }
     tellUnknown(tokens);
     result = network.translate(tokens);
+    suffix.hidden = !result.tokens.some(token => token.startsWith("+"));
     told.replaceChildren(element("span", { lang: languageTag(language) }, written(result.tokens)));
     sentence.lang = languageTag(language);
     drawHeat(compare(tokens.join(" ")));

@@ -37,8 +37,10 @@ courseLive.components.width = ({ box, words }) => {
     numbers.map((value, i) => {
       const high = (top - Math.max(value, 0)) / (top - bottom);
       const low = (top - Math.min(value, 0)) / (top - bottom);
-      return svg("rect", { x: i + 0.1, width: 0.8, y: high, height: Math.max(low - high, 0.008) });
-    }));
+      const bar = svg("rect", { x: i + 0.1, width: 0.8, y: high, height: Math.max(low - high, 0.008) });
+      const gap = y => svg("rect", { class: "live-gap", x: i, width: 1, y, height: 0.04 });
+      return value > top ? [bar, gap(0.08)] : value < bottom ? [bar, gap(0.88)] : bar;
+    }).flat());
   const small = value => (value >= 0.01 ? number(value) : value >= 0.0001 ? local(value.toFixed(4)) : local(value.toExponential(0)));
 
   const slider = element("input", { type: "range", min: "0", max: String(WIDEST), value: String(power), oninput: () => { power = Number(slider.value); update(); } });
@@ -47,7 +49,7 @@ courseLive.components.width = ({ box, words }) => {
   const table = element("div", { class: "live-scroll" });
   const again = count => { draws.push(...Array.from({ length: count }, draw)); draws = draws.slice(-MOST); update(); };
   box.append(
-    element("p", { class: "live-small" }, words.hint),
+    element("p", { class: "live-small" }, words.hint, " ", words.gap),
     element("label", { class: "live-beta" }, element("span", {}, words.width, " ", told), slider,
       element("span", { class: "live-ends" }, element("span", {}, "1"), element("span", {}, String(2 ** WIDEST)))),
     element("div", { class: "live-stepper" },

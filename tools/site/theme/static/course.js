@@ -20,11 +20,15 @@
     const next = themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length];
     showTheme(next);
     remember("course-theme", next);
+    themeButton.classList.add("told");
+    setTimeout(() => themeButton.classList.remove("told"), 1500);
   });
 
   // The other language opens at the passage that is at the top of the window.
   const passageInView = () => {
     if (scrollY < 100) return "";
+    const asked = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.getBoundingClientRect();
+    if (asked && asked.top > 0 && asked.top < innerHeight / 2) return location.hash;
     const passages = [...document.querySelectorAll("article [id]")].filter(node => node.checkVisibility() && !node.matches(".cell:has(> details:not([open]))")); // nothing folded
     const seen = passages.filter(node => node.getBoundingClientRect().top < innerHeight / 4);
     return seen.length ? `#${seen.at(-1).id}` : location.hash;

@@ -137,7 +137,7 @@
     }
   };
   const note = current => {
-    if (!isChapter || scrollY < 100) return;
+    if (!isChapter || scrollY < 100 || (seen.size < 2 && !(stem in read))) return; // to peek is not to read
     change(() => {
       read.last = stem;
       const isRead = current.id === "summary" && seen.size > sections.length / 2 && !chosen; // not who jumps to the end
@@ -147,7 +147,7 @@
   const watcher = new IntersectionObserver(entries => {
     for (const { target, isIntersecting } of entries) {
       inView[isIntersecting ? "add" : "delete"](target);
-      if (isIntersecting) setTimeout(() => { if (inView.has(target)) seen.add(target); }, 1000); // not who flicks past
+      if (isIntersecting) setTimeout(() => { if (inView.has(target)) { seen.add(target); note(target); } }, 1000); // not who flicks past
     }
     const current = sections.findLast(section => inView.has(section));
     if (current) { mark(current); note(current); }

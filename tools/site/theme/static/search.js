@@ -186,7 +186,7 @@
     if (!isUnknownPair(token)) return [token];
     const own = [...token.word].filter(character => short.has(character));
     return own.length || CHINESE_PARTICLES.test(token.word) ? own.map(word => ({ ...token, word, stem: word })) : [token];
-  }).filter((token, place, all) => token.word !== all[place - 1]?.word);
+  }).filter((token, place, all) => token.word !== all[place - 1]?.word || token.raw !== all[place - 1].raw);
   const isFunctionWord = token => FUNCTION_WORDS.has(token.word) && !/\p{Lu}/u.test(token.raw.slice(1));
 
   // A pair with a particle (和解 in 編碼器和解碼器) is no rarer than a usual word.
