@@ -8,6 +8,7 @@ KEPT = 31  # signs that stand in one line of a phone's code, which breaks nothin
 SIGN = re.compile(r'(<span class="(?P<kind>\w*)">)?(?P<text>[^<]+)(?(1)</span>)')
 NAMED = re.compile(r"n\w*|kc|s\w*|m\w*")  # names, strings, numbers: a bracket may follow at once
 LONG_NAME = 16  # signs
+LINE = 38  # signs; a comment that ends behind them stands below its code on a phone
 
 
 def by_line(match: re.Match[str]) -> str:
@@ -59,6 +60,9 @@ def line_element(signs: list[tuple[str, str]], in_bracket: bool) -> str:
         elif index > last and text == "(" and signs[index + 1 : index + 2] != [("p", ")")]:
             written += "<wbr>"
     style = f' style="--in:{indent}ch"' if indent else ""
+    is_noted = len(signs) > 2 and signs[-1][0] == "c1" and sum(widths) > LINE
+    if is_noted:
+        return f'<span class="line noted"{style}>{written.removesuffix("</span>")}\n</span></span>'
     return f'<span class="line"{style}>{written}\n</span>'
 
 

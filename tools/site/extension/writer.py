@@ -42,9 +42,12 @@ class Box(nodes.General, nodes.Element):
 class CourseTranslator(HTML5Translator):
     """Sphinx's writer with the course's figures, callouts, tables and permalinks."""
 
-    def encode(self, text: str) -> str:
-        """Text for HTML; words with a short part before or after a hyphen stay in one line."""
-        return KEPT_HYPHEN.sub("-\u2060", super().encode(text))
+    def visit_Text(self, node: nodes.Text) -> None:
+        """Text; words with a short part before or after a hyphen stay in one line."""
+        start = len(self.body)
+        super().visit_Text(node)
+        if not isinstance(node.parent, nodes.literal):
+            self.body[start:] = [KEPT_HYPHEN.sub("-\u2060", part) for part in self.body[start:]]
 
     def word(self, key: str) -> str:
         """A word of the interface, ready for an attribute."""
