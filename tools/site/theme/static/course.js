@@ -73,16 +73,22 @@
 
   // What scrolls inside itself can be reached by keyboard; what fits is no stop on the way.
   const boxes = document.querySelectorAll("article :is(pre, .wide, div.math)");
+  let isDue = false;
   const makeReachable = () => {
+    isDue = false;
     const scrolling = [...boxes].map(box => box.scrollWidth > box.clientWidth);
     boxes.forEach((box, index) => {
       if (scrolling[index]) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     });
   };
-  addEventListener("resize", makeReachable);
-  document.addEventListener("toggle", makeReachable, true); // what was folded has its width now
-  document.fonts.ready.then(() => (window.requestIdleCallback ?? setTimeout)(makeReachable, { timeout: 300 }));
+  const whenIdle = () => { // once for all that changed together, such as what is open when the page comes
+    if (!isDue) (window.requestIdleCallback ?? setTimeout)(makeReachable, { timeout: 300 });
+    isDue = true;
+  };
+  addEventListener("resize", whenIdle);
+  document.addEventListener("toggle", whenIdle, true); // what was folded has its width now
+  document.fonts.ready.then(whenIdle);
 
   // On a phone, long classes are folded: their text says what they do.
   if (matchMedia("(max-width: 40rem)").matches) for (const box of document.querySelectorAll("article details.long")) box.open = false;
