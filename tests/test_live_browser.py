@@ -120,7 +120,12 @@ def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path, cod
     box.locator(".live-unknown .button").click()
     assert box.locator("input[type=text]").input_value() == "give me two new hats !"
     assert not box.locator(".live-unknown button").count()
-    # another language loads its own network
+    # another language loads its own network; of Turkish it is said what the suffixes are
+    suffix = box.get_by_text(COURSE.words(code)["live.translator.suffix"])
+    assert not suffix.is_visible()
+    box.locator('input[value="tr"]').check(force=True)
+    box.get_by_role("button", name="she doesn't like your red cup.").click()
+    expect(suffix).to_be_visible()
     box.locator('input[value="vi"]').check(force=True)
     box.locator(".live-heat tbody th[lang=vi]").first.wait_for()
     assert not watched.complaints

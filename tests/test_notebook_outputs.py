@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image
 
 from tools.course import Course
-from tools.site.extension.lettering import PREFIX, lettered
+from tools.site.extension.lettering import PREFIX, lettered, translated
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -198,6 +198,11 @@ def test_labels_are_written_in_the_language_and_nothing_else_changes(labelled, c
         if expected:
             elsewhere[place] = False
     assert not elsewhere.any()
+
+
+def test_decimals_in_a_label_are_written_as_the_language_writes_them():
+    assert translated("gru 0.001", {}, ",") == "gru 0,001"
+    assert translated("gru 0.001", {}, ".") == "gru 0.001"
 
 
 def test_a_picture_whose_words_no_font_can_write_stays_as_it_is(labelled, monkeypatch):

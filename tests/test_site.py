@@ -352,6 +352,21 @@ def test_a_phone_breaks_no_short_bracket(code, kept):
     assert [part.get_text() for part in written.select(".kept")] == kept
 
 
+@pytest.mark.parametrize(
+    ("code", "noted"),
+    [
+        ("X = self.norm(X + self.dropout(Y))  # (batch, steps, hiddens)", True),
+        ("X = self.norm(X)  # (batch, steps)", False),
+        ("# a comment that is a line of its own is wider than a phone", False),
+    ],
+)
+def test_a_phone_writes_a_comment_that_has_no_room_below_its_code(code, noted):
+    lines = PRE.sub(by_line, highlight(code, PythonLexer(), HtmlFormatter(nowrap=False)))
+    written = BeautifulSoup(lines, "html.parser").pre
+    assert written.get_text() == code + "\n"
+    assert len(written.select(".noted > .c1:last-child")) == noted
+
+
 def test_a_page_with_something_to_play_with_leads_there_from_its_beginning(site):
     for place in places():
         for code in COURSE.languages:
