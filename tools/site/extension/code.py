@@ -7,7 +7,6 @@ from html import unescape
 KEPT = 31  # signs that stand in one line of a phone's code, which breaks nothing shorter in brackets
 SIGN = re.compile(r'(<span class="(?P<kind>\w*)">)?(?P<text>[^<]+)(?(1)</span>)')
 NAMED = re.compile(r"n\w*|kc|s\w*|m\w*")  # names, strings, numbers: a bracket may follow at once
-LONG_NAME = 16  # signs
 LINE = 38  # signs; a comment that ends behind them stands below its code on a phone
 
 
@@ -48,7 +47,7 @@ def line_element(signs: list[tuple[str, str]], in_bracket: bool) -> str:
         )  # calls, items or parts in a chain
         if chained and index > last:
             written += "<wbr>"
-        if index in wide and len(text) > LONG_NAME:
+        if index in wide and len(text) >= room:
             text = text.replace("_", "_<wbr>")
         if index in kept:
             written, last = written + '<span class="kept">', kept[index]

@@ -82,7 +82,7 @@ courseLive.components.width = ({ box, words }) => {
         line(fill(words.largest, { weight: number(Math.max(...weights)) })), bars(weights, 1, 0, "live-of-weights"),
         line(fill(words.gradient, { length: small(gradient) })), gradientAxis(results[i].map(one => one.gradient)),
         element("p", { class: "live-ends", "aria-hidden": "true" }, element("span", {}, "10⁻⁶"), element("span", {}, "10²")),
-        line(fill(words.median, { n: sorted.length, median: small(sorted[Math.floor((sorted.length - 1) / 2)]) })));
+        line(sorted.length < 2 ? "\u00a0" : fill(words.median, { n: sorted.length, median: small(sorted[Math.floor((sorted.length - 1) / 2)]) })));
     });
     const [plain, scaled] = results.map(result => result.at(-1));
     const column = text => element("th", { scope: "col" }, text);
