@@ -30,6 +30,7 @@ DRAWN = Path(__file__).parent / "drawn.py"
 OF_TRAINED = 0.1
 ONE_MODEL = "one-model"
 OF_A_FIGURE = ("Figure of ", "<Figure size ")
+MINUS = "\u2212"  # a figure's own, which Python does not read as a sign
 DECIMAL = re.compile(
     r"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+"
 )
@@ -83,7 +84,7 @@ def by_value(sanitize: Any) -> Any:
         value = sanitize(cell, value)
         if not isinstance(value, str):
             return value
-        output = Output(without_device(value))
+        output = Output(without_device(value).replace(MINUS, "-"))
         widest = tolerances(cell.cell)
         trains = any(map(tolerances, cell.parent.nb.cells))
         if output.startswith(OF_A_FIGURE) and trains and not widest:

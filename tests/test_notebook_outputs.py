@@ -50,6 +50,7 @@ def figure(key: str, code: str, stored: str, *tags: str) -> object:
 
 
 CURVE, BARS = "_ = plt.plot([1.0, 2.0, 3.0])", "_ = plt.bar([1, 2], [3.0, 4.0])"
+WORD = f"{CURVE}; _ = plt.text(1, 2, '0.04')"
 MATRIX = "_ = plt.imshow([[0.0, 0.5], [0.7, 1.0]])"
 SAME = [
     figure("curve", CURVE, CURVE),
@@ -58,6 +59,7 @@ SAME = [
     figure("bars", BARS, BARS),
     figure("matrix", MATRIX, MATRIX),
     figure("one-model", MATRIX.replace("0.7", "0.1"), MATRIX, "one-model"),
+    figure("minus-of-a-word", f"{CURVE}; _ = plt.text(1, 2, '\u22120.03')", WORD),
     figure("drawn-by-an-editor", CURVE, ""),
     cell("equal", "print('loss', 0.5)", "loss 0.5\n"),
     cell("last-digit", "print(0.5454, 12345.6)", "0.5455 12345.9\n"),
@@ -72,6 +74,7 @@ CHANGED = [
     figure("another-scale", CURVE, CURVE.replace("3.0", "3.5")),
     figure("another-bar", BARS, BARS.replace("3.0", "3.6")),
     figure("another-matrix", MATRIX, MATRIX.replace("0.7", "0.4")),
+    figure("another-sign", WORD.replace("0.04", "\u22120.3"), WORD.replace("0.04", "0.3")),
     figure("another-title", f"{CURVE}; _ = plt.title('x')", CURVE),
     figure("one-curve-more", f"{CURVE}; {CURVE}", CURVE),
     figure("one-model-of-another-title", f"{MATRIX}; _ = plt.title('x')", MATRIX, "one-model"),
