@@ -182,8 +182,8 @@ def test_a_translation_is_compared_when_it_is_whole(browser: Browser, site: Path
     page.close()
 
 
-@pytest.mark.parametrize("sentence", ["Tôi yêu em", "Bir kedi gördüm.", "我愛你。"])
-def test_a_sentence_in_another_language_is_not_translated(
+@pytest.mark.parametrize("sentence", ["Tôi yêu em", "Bir kedi gördüm.", "我愛你。", " ", "?!"])
+def test_a_sentence_in_another_language_or_none_is_not_translated(
     browser: Browser, site: Path, sentence: str
 ) -> None:
     page = browser.new_page(viewport=DESK, reduced_motion="reduce")
@@ -194,6 +194,8 @@ def test_a_sentence_in_another_language_is_not_translated(
     said.locator(".button").click()
     assert written.is_visible() and not said.inner_text()
     assert "“café”" in typed(page, "my café is open").inner_text() and written.is_visible()
+    page.locator(".live-form input[type=text]").press_sequentially(" and so on" * 8)
+    assert said.inner_text() == COURSE.words("vi")["live.translator.longest"].format(n=80)
     page.close()
 
 
@@ -581,6 +583,9 @@ def test_a_cache_saves_the_operations_that_the_page_counts(browser: Browser, sit
     box = page.locator(".live-cache")
     printed = cells(COURSE.read("en", "efficient-attention"), "code")["cache-run"].outputs[0].text
     counted = {int(t): (full, one) for t, one, full in (line.split() for line in printed.splitlines()[:3])}
+    back = box.get_by_role("button", name=COURSE.words("en")["live.back"])
+    while back.is_enabled():
+        back.click()
     for t in range(1, 7):
         kept, now = (
             box.locator(f".live-pair > div:last-child .live-{kind}.live-of-key") for kind in ("kept", "now")

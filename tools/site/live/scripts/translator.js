@@ -5,6 +5,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const COURSE_SENTENCE = "give me two new hats .";
   const EXAMPLES = ["she doesn't like your red cup .", "the old bag is under the chair .", "does the teacher have a small horse ?"]; // new to all four networks, which translate them exactly
   const PAUSE = 600; // milliseconds from one token to the next
+  const LONGEST = 80; // letters of a sentence
   const BESTS = 3; // candidates shown for the next token
   const SHORT = 5; // letters; shorter words have too many neighbours of another meaning
   const REPLACED = 1.5; // letters; "write" is further from "white" than "freind" from "friend"
@@ -65,7 +66,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
-  const input = element("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false", maxlength: "80", lang: "en", value: COURSE_SENTENCE });
+  const input = element("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false", maxlength: LONGEST, oninput: tellLongest, lang: "en", value: COURSE_SENTENCE });
   const choices = TARGETS.map(code => element("label", {}, element("input", {
     type: "radio", name: "live-language", value: code, checked: code === language, onchange: () => choose(code).catch(() => unknown.replaceChildren(words.failed)),
   }), element("span", {}, words[code])));
@@ -203,6 +204,10 @@ courseLive.components.translator = async ({ box, words, edition }) => {
       ...(offered.length ? [element("p", { class: "live-stepper" }, offered)] : []));
   }
 
+  function tellLongest() {
+    unknown.replaceChildren(...(input.value.length < LONGEST ? [] : [element("p", {}, fill(words.longest, { n: LONGEST }))]));
+  }
+
   function openList() {
     list.open = true;
     list.firstChild.focus();
@@ -226,9 +231,9 @@ courseLive.components.translator = async ({ box, words, edition }) => {
 
   function translate(text = input.value) {
     clearTimeout(timer);
-    const tokens = tokensOf(/\p{L}/u.test(text) ? text : COURSE_SENTENCE);
+    const tokens = tokensOf(text);
     input.value = tokens.join(" ");
-    outcome.hidden = foreign(tokens);
+    outcome.hidden = !/\p{L}/u.test(text) || foreign(tokens);
     if (outcome.hidden) {
       tellForeign();
       return;

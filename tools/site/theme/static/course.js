@@ -16,13 +16,15 @@
   };
   themeButton.hidden = false;
   showTheme(themes.includes(root.dataset.theme) ? root.dataset.theme : "auto");
+  const hush = () => themeButton.classList.remove("told");
   themeButton.addEventListener("click", () => {
     const next = themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length];
     showTheme(next);
     remember("course-theme", next);
     themeButton.classList.add("told");
-    setTimeout(() => themeButton.classList.remove("told"), 1500);
+    setTimeout(hush, 1500);
   });
+  document.addEventListener("pointerdown", hush);
 
   // The other language opens at the passage that is at the top of the window.
   const passageInView = () => {

@@ -156,15 +156,16 @@
   sections.forEach(section => watcher.observe(section));
 
   const root = document.documentElement;
-  let before = scrollY;
+  let [before, turned] = [scrollY, scrollY];
   let rest;
   const title = document.querySelector("h1");
   new IntersectionObserver(changes => { // a phone's bar names the chapter that is read
     const { isIntersecting, boundingClientRect } = changes.at(-1);
     root.classList.toggle("within", !isIntersecting && boundingClientRect.top < 0);
   }, { rootMargin: "-56px 0px 0px" }).observe(title);
-  addEventListener("scroll", () => { // the way back to the top is offered to those who go up, for a while
-    root.classList.toggle("far", scrollY > 2 * innerHeight && scrollY < before);
+  addEventListener("scroll", () => { // the way back to the top is offered to those who go up by half a window, for a while
+    if (scrollY >= before) turned = scrollY;
+    root.classList.toggle("far", scrollY > 2 * innerHeight && turned - scrollY > innerHeight / 2);
     clearTimeout(rest);
     rest = setTimeout(() => root.classList.toggle("far", document.querySelector(".up:is(:hover, :focus)") !== null), 1500);
     before = scrollY;
