@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-KEPT = 31  # signs that stand in one line of a phone's code, which breaks nothing shorter in brackets
+KEPT = 38  # signs that stand in one line of a phone's code, which breaks nothing shorter in brackets
 SIGN = re.compile(r'(<span class="(?P<kind>\w*)">)?(?P<text>[^<]+)(?(1)</span>)')
 NAMED = re.compile(r"n\w*|kc|s\w*|m\w*")  # names, strings, numbers: a bracket may follow at once
-LINE = 38  # signs; a comment that ends behind them stands below its code on a phone
+LINE = 45  # signs; a comment that ends behind them stands below its code on a phone
 
 
 def by_line(match: re.Match[str]) -> str:

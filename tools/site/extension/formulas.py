@@ -17,6 +17,10 @@ logger = logging.getLogger(__name__)
 AFTER = re.compile(r"^(?:[^\s\u2e80-\uffef]+|[、。，；：！？）」』》〉]+)")
 BEFORE = re.compile(r"(?:[^\s\u2e80-\uffef]+|[（「『《〈]+)$")
 SHORT = 24  # signs: a shorter formula stays on one line
+UNSEEN = re.compile(  # fonts, signs before a name or a space, what groups, raises and lowers
+    r"\\(?:mathbf|mathrm|operatorname|text)\b|\\(?=[,;! ]|sin|cos|tanh|exp|log|ln|max)|[\s{}^_]"
+)
+COMMAND = re.compile(r"\\[a-zA-Z]+")  # one sign
 POINT = re.compile(r"(?P<before>\d?)\.(?=\d)")
 PART = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|[^()\[\]]+|.")  # a vector, or what stands between two
 VECTOR = re.compile(r"\((-?\d+,\s*)+-?\d+\)")  # of whole numbers
@@ -91,7 +95,7 @@ def visit(translator, node: nodes.Element, display: bool) -> None:
         logger.warning("%s: the formula %r cannot be set: %s", place, formula, answer["error"], location=node)
         answer = {"html": translator.encode(formula)}
     tag = "div" if display else "span"
-    short = not display and len(re.sub(r"\\[a-zA-Z]+|\{,\}", "x", formula)) <= SHORT
+    short = not display and len(COMMAND.sub("x", UNSEEN.sub("", formula))) <= SHORT
     if "glued" in node.parent.get("classes", []) and not short:  # a long one may go on in the next line
         answer = {"html": BASE.sub(r"\1<wbr>\2", answer["html"])}
     translator.body.append(f'<{tag} class="math{" whole" if short else ""}">{answer["html"]}</{tag}>')
