@@ -69,14 +69,18 @@ def shown(axes: Any) -> Iterator[tuple[str, Any]]:
 
 
 def lettering(axes: Any) -> Iterator[Any]:
-    """The texts of some axes that have words or decimals."""
+    """The texts of some axes that have words or decimals.
+
+    Tokens stand along a matrix, and stay as they are.
+    """
     legend = axes.get_legend()
     labels = [axes.title, axes.xaxis.label, axes.yaxis.label]
     for text in [*labels, *(legend.get_texts() if legend else ())]:
         if WORD.search(FORMULA.sub("", text.get_text())):
             yield text
     for text in [*axes.texts, *ticks(axes.xaxis), *ticks(axes.yaxis)]:
-        if DECIMAL.search(text.get_text()):
+        words = not axes.images and WORD.search(text.get_text())
+        if words or DECIMAL.search(text.get_text()):
             yield text
 
 

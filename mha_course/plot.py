@@ -26,6 +26,7 @@ __all__ = ("KEY", "OUTPUT", "QUERY", "VALUE", "diagram", "show_alignment", "show
 # Okabe & Ito, 2008.
 QUERY, KEY, VALUE, OUTPUT = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 WEIGHTS, GOLD = "Blues", "#D55E00"
+STOPS = (".", "。")
 GRID: Any = {"sharex": True, "sharey": True, "squeeze": False, "layout": "constrained", "facecolor": "white"}
 FONT_SIZE, MAX_WIDTH, MAX_COLUMNS = 10.0, 5.5, 4
 SMALLEST_CELL, USUAL_CELL, BESIDE, COLOUR_BAR = 0.16, 0.35, 0.4, 1.2  # inches; one line of text needs .16
@@ -213,10 +214,18 @@ def label(ax: Axes, columns: Sequence[str] | None, rows: Sequence[str] | None) -
     """Write tokens under the columns and beside the rows."""
     fonts = font_families()
     if columns is not None:
-        places = range(len(columns))
-        ax.set_xticks(places, columns, rotation=60, ha="right", rotation_mode="anchor", fontfamily=fonts)
+        names = list(map(legible, columns))
+        ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor", fontfamily=fonts)
+        for tick, token in zip(ax.xaxis.get_major_ticks(len(names)), columns, strict=True):
+            if token in STOPS:
+                tick.label1.set(rotation=0, ha="center")
     if rows is not None:
-        ax.set_yticks(range(len(rows)), rows, fontfamily=fonts)
+        ax.set_yticks(range(len(rows)), map(legible, rows), fontfamily=fonts)
+
+
+def legible(token: str) -> str:
+    """A token as a label of its own: a full stop alone would be taken for dirt."""
+    return f"“{token}”" if token in STOPS else token
 
 
 def font_families() -> list[str]:

@@ -752,16 +752,17 @@ def test_a_picture_opens_large_over_the_page(browser, address):
     width = picture.locator("img").bounding_box()["width"]
     large = page.locator("dialog.large")
     for pressed in 0.1, 0.5, 0.9:
-        picture.click(position={"x": pressed * width, "y": 20})
+        picture.click(position={"x": 0.5 * width, "y": 20})
+        whole = large.locator("img").bounding_box()
+        assert width <= whole["width"] <= PHONE["width"] and large.locator("strong").inner_text()
+        page.mouse.click(pressed * PHONE["width"], PHONE["height"] / 2)
         near = large.locator("img").bounding_box()
+        assert near["width"] > 1.8 * width
         # the place that was pressed is in the middle, or as near to it as the picture goes
-        assert near["width"] > 1.8 * width and large.locator("strong").inner_text()
         seen = (PHONE["width"] / 2 - near["x"]) / near["width"]
         assert seen == pytest.approx(min(max(pressed, 0.25), 0.75), abs=0.05)
         page.mouse.click(PHONE["width"] / 2, PHONE["height"] / 2)
-        assert large.locator("img").bounding_box()["width"] <= PHONE["width"]  # the whole
-        page.mouse.click(PHONE["width"] / 2, PHONE["height"] / 2)
-        assert large.locator("img").bounding_box()["width"] == near["width"]
+        assert large.locator("img").bounding_box() == whole
         large.get_by_role("button").click()
     assert not large.is_visible() and page.url.endswith("/tr/attention-pooling.html")
     page.close()

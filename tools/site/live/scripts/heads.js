@@ -28,7 +28,7 @@ courseLive.components.heads = async ({ box, words }) => {
   const unchanged = element("p", { class: "live-stepper live-small live-same", role: "status" });
   const maps = element("div", { class: "live-maps" });
   const large = element("div", { class: "live-large" });
-  const counted = element("p", { class: "live-small", role: "status" });
+  const counted = element("p", { class: "live-line", role: "status" });
   const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const positions = element("input", { type: "checkbox", checked: true, onchange: () => { options.positions = positions.checked; translate(); } });
   box.append(
@@ -153,7 +153,8 @@ courseLive.components.heads = async ({ box, words }) => {
     const [letter, title, modules] = GROUPS.find(group => group[2].includes(module));
     const map = mapOf(module, Number(head));
     large.replaceChildren(
-      element("p", {}, element("b", {}, nameOf(letter, modules.indexOf(module), head)), " ", title),
+      element("p", {}, element("b", {}, nameOf(letter, modules.indexOf(module), head)), " ", title,
+        button(words.up, () => maps.scrollIntoView({ block: "nearest" }))),
       element("div", { class: "live-scroll" }, table({ ...map, words })));
     for (const label of maps.querySelectorAll(".live-head")) label.classList.toggle("live-now", label.dataset.head === key);
   }
@@ -235,6 +236,7 @@ courseLive.components.heads = async ({ box, words }) => {
       if (done < rows.length) { counting = setTimeout(onward); return; }
       trained ??= number(rightTrained / rows.length);
       counted.textContent = fill(words.counted, { n: rows.length, share: number(right / rows.length), whole: trained });
+      counted.scrollIntoView({ block: "nearest" });
     };
     onward();
   }

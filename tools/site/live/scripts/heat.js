@@ -13,7 +13,7 @@
   // content of a row's heading.
   function table({ rows, columns, weights, gold, words, label = token => token }) {
     const head = element("tr", {}, element("td"), columns.tokens.map(token =>
-      element("th", { scope: "col", lang: languageTag(columns.language) }, element("span", {}, legible(token, words)))));
+      element("th", { scope: "col", lang: languageTag(columns.language) }, element("span", { class: legible(token, words) === token ? false : "live-upright" }, legible(token, words)))));
     const body = rows.tokens.map((token, t) => element("tr", {},
       element("th", { scope: "row", lang: languageTag(rows.language) }, label(legible(token, words), t)),
       columns.tokens.map((_, i) => {

@@ -6,6 +6,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const EXAMPLES = ["she doesn't like your red cup .", "the old bag is under the chair .", "does the teacher have a small horse ?"]; // new to all four networks, which translate them exactly
   const PAUSE = 600; // milliseconds from one token to the next
   const LONGEST = 80; // letters of a sentence
+  const OFFERS = 6; // words that begin like the one that is being typed
   const BESTS = 3; // candidates shown for the next token
   const SHORT = 5; // letters; shorter words have too many neighbours of another meaning
   const REPLACED = 1.5; // letters; "write" is further from "white" than "freind" from "friend"
@@ -66,10 +67,11 @@ courseLive.components.translator = async ({ box, words, edition }) => {
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
-  const input = element("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false", maxlength: LONGEST, oninput: tellLongest, lang: "en", value: COURSE_SENTENCE });
+  const input = element("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false", maxlength: LONGEST, oninput: offer, lang: "en", value: COURSE_SENTENCE });
   const choices = TARGETS.map(code => element("label", {}, element("input", {
     type: "radio", name: "live-language", value: code, checked: code === language, onchange: () => choose(code).catch(() => unknown.replaceChildren(words.failed)),
   }), element("span", {}, words[code])));
+  const completions = element("p", { class: "live-stepper live-completions", lang: "en" });
   const unknown = element("div", { class: "live-unknown", role: "status" });
   const sentence = element("p", { class: "live-written", lang: languageTag(language), "aria-hidden": "true" }); // grows by a token a step
   const told = element("p", { class: "hidden", role: "status" }); // the same, said once
@@ -93,6 +95,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const form = element("form", { class: "live-form", onsubmit: submit },
     element("fieldset", {}, element("legend", {}, words.into), choices),
     element("label", { class: "live-sentence" }, element("span", {}, words.sentence), input),
+    completions,
     element("button", { type: "submit", class: "button live-main" }, words.translate),
     button(words.another, another),
     element("p", { class: "live-examples" }, words.examples, EXAMPLES.map(text => element("button", { type: "button", class: "live-link", lang: "en", onclick: () => translate(text) }, text.replace(/ (?=[.?]$)/, "")))));
@@ -204,8 +207,18 @@ courseLive.components.translator = async ({ box, words, edition }) => {
       ...(offered.length ? [element("p", { class: "live-stepper" }, offered)] : []));
   }
 
-  function tellLongest() {
+  // While a sentence is typed: words of the network's that go on as it does.
+  function offer() {
     unknown.replaceChildren(...(input.value.length < LONGEST ? [] : [element("p", {}, fill(words.longest, { n: LONGEST }))]));
+    const typed = input.value.toLowerCase().match(/[a-z']*$/)[0];
+    const fitting = typed ? knownWords().filter(word => word.startsWith(typed) && word !== typed).sort().slice(0, OFFERS) : [];
+    completions.replaceChildren(...fitting.map(word => element("button", {
+      type: "button", class: "button", lang: "en", onclick: () => {
+        input.value = `${input.value.slice(0, input.value.length - typed.length)}${word} `;
+        completions.replaceChildren();
+        input.focus();
+      },
+    }, word)));
   }
 
   function openList() {
@@ -233,6 +246,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     clearTimeout(timer);
     const tokens = tokensOf(text);
     input.value = tokens.join(" ");
+    completions.replaceChildren();
     outcome.hidden = !/\p{L}/u.test(text) || foreign(tokens);
     if (outcome.hidden) {
       tellForeign();
@@ -243,8 +257,16 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     suffix.hidden = !result.tokens.some(token => token.startsWith("+"));
     told.replaceChildren(element("span", { lang: languageTag(language) }, written(result.tokens)));
     sentence.lang = languageTag(language);
+    keepRoom();
     drawHeat(compare(tokens.join(" ")));
     play();
+  }
+
+  // For all of the sentence, so that what is below stays there while it is written.
+  function keepRoom() {
+    sentence.style.minHeight = "";
+    sentence.textContent = written(result.tokens);
+    sentence.style.minHeight = `${sentence.offsetHeight}px`;
   }
 
   function submit(event) {

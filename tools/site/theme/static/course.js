@@ -110,8 +110,8 @@
   addEventListener("beforeprint", () => { opened = folded.filter(box => !box.open); opened.forEach(box => { box.open = true; }); });
   addEventListener("afterprint", () => { opened.forEach(box => { box.open = false; }); });
 
-  // A picture opens over the page: whole where there is room for more than on the page, else it grows from there to the
-  // place that was tapped. Another tap shows it whole or near. Without this script the link leads to its file.
+  // A picture opens over the page, whole. Another tap brings the place that was tapped near, or shows the whole again.
+  // Without this script the link leads to its file.
   const shareOf = (event, picture) => {
     const box = picture.getBoundingClientRect();
     const scale = Math.min(box.width / picture.naturalWidth, box.height / picture.naturalHeight);
@@ -138,8 +138,7 @@
     if (!link || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     const stage = document.createElement("div");
-    const small = find("img", link);
-    const picture = small.cloneNode();
+    const picture = find("img", link).cloneNode();
     picture.loading = "eager";
     stage.append(picture);
     large.setAttribute("aria-label", link.title);
@@ -150,7 +149,6 @@
     hint.textContent = find("article").dataset.near;
     large.append(hint);
     large.showModal();
-    if (innerWidth < 1.3 * small.clientWidth) zoom(picture, shareOf(event, small));
   });
 
   const dialog = find("dialog.search");
