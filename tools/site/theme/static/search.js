@@ -23,7 +23,7 @@
 
   const FUNCTION_WORDS = new Set(({
     en: "",
-    tr: "ne nedir nasil neden niye nicin bir bu ve ile icin mi mu de da ki gibi hangi nerede kac olarak olan var arasinda arasindaki fark farki calisir yarar oluyor olur oldu demek ye ya istiyorum lazim gerekir miyim yapilir olabilir kendi benim cok daha",
+    tr: "ne nedir nasil neden niye nicin bir bu ve ile icin mi mu de da ki gibi hangi nerede kac olarak olan var arasinda arasindaki fark farki calisir yarar oluyor olur oldu demek ye ya istiyorum lazim gerekir miyim yapilir olabilir kendi benim cok daha kullanilir kullaniliyor kullaniyoruz kullanmak kullanalim",
     vi: "la gi cac cua mot the nao tai sao vi nhu va hay co khong de lam duoc cho thi bao nhieu khi trong voi giua khac nghia hoat dong toi",
   }[language] ?? "").split(" ").concat(
     "a about an and any are as at be by can could do does doesn don for from get getting has have how i if in is isn it its just know me my need not of on or should so that the their there they this to want was we what when where which why will with would you your between difference vs versus mean means work works".split(" ")));
@@ -43,7 +43,7 @@
 
   const ENDINGS = {
     en: /^(.{3,}?)(?:ations?|ions?|ings?|ers?|ed|ly|ies|es|s|e|y)$/,
-    tr: /^(.{4,}?)(?:l[ae]r|n?[iu]n|[dt][ae]n?|[nsy]?[iu]|[iu]?n|s[iu]z|y?[ae]|l[iu]k?|c[ae]|yl[ae]|(?:[dt][ae]|n)ki|m[ae]k?)$/,
+    tr: /^(.{4,}?)(?:s[ae]l|l[ae]r|n?[iu]n|[dt][ae]n?|[nsy]?[iu]|[iu]?n|s[iu]z|y?[ae]|l[iu]k?|c[ae]|yl[ae]|(?:[dt][ae]|n)ki|m[ae]k?)$/,
   };
   const TURKISH_VERB = /^(.{3,}?)(?:[iu][ln])?(?:[iu]yor(?:[uiz]+m?|sun|l[ae]r)?|[iu]r(?:l[ae]r|[iu]z)?|m[ae]s[iu]n|m[ae]z|m[iu]s|(?:y?[ae]c[ae][kg])[iu]?)$/;
   const stemOf = word => {
