@@ -215,7 +215,9 @@ def label(ax: Axes, columns: Sequence[str] | None, rows: Sequence[str] | None) -
     fonts = font_families()
     if columns is not None:
         names = list(map(legible, columns))
-        ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor", fontfamily=fonts)
+        ax.set_xticks(
+            range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor", fontfamily=fonts
+        )
         for tick, token in zip(ax.xaxis.get_major_ticks(len(names)), columns, strict=True):
             if token in STOPS:
                 tick.label1.set(rotation=0, ha="center")

@@ -498,7 +498,7 @@ ROOM = """signs => [...document.querySelectorAll("article .code pre")].map(pre =
 
 @pytest.mark.parametrize(("width", "signs"), [(1265, 79), (390, 48)])
 def test_a_line_of_code_fits(browser, address, width, signs):
-    """Beside both columns on a screen of 1280 pixels, less a scroll bar; about three fifths of it on a phone."""
+    """Beside both columns on a screen of 1280 pixels, less a scroll bar; three fifths of it on a phone."""
     page = browser.new_page(viewport={"width": width, "height": 800})
     page.goto(f"{address}/en/{CHAPTER}.html")
     room = page.evaluate(ROOM, signs)

@@ -165,6 +165,7 @@ def test_a_picture_notes_where_its_words_are(labelled):
         "exact match",
         "loss",
         "$\\alpha$, loss",
+        "loss",
         "0.25",
         *("1.0", "1.5", "2.0", "3.0", "3.5", "4.0"),
     ]
@@ -174,6 +175,16 @@ def test_a_picture_notes_where_its_words_are(labelled):
         around = dark[top - 4 : top + down + 4, left - 4 : left + across + 4]
         within = dark[top : top + down, left : left + across].sum()
         assert 100 < within <= around.sum() <= 1.01 * within, word
+
+
+def test_tokens_along_a_matrix_are_no_words():
+    figure, axes = plt.subplots()
+    axes.imshow([[0.5]])
+    axes.set_xticks([0], ["loss"])
+    axes.set(ylabel="step", yticks=[])
+    words = pylabtools.retina_figure(figure)[1]["words"]
+    assert [word.split(" ", 6)[6] for word in words] == ["step"]
+    plt.close(figure)
 
 
 def test_a_picture_without_words_notes_nothing():
@@ -192,7 +203,7 @@ def test_labels_are_written_in_the_language_and_nothing_else_changes(labelled, c
     changed = (before != after).any(-1)
     elsewhere = changed.copy()
     comma = Course().languages[code].decimal == ","
-    expectations = [False, True, True, False] + [comma] * (len(words) - 4)
+    expectations = [False, True, True, False, True] + [comma] * (len(words) - 5)
     for word, expected in zip(words, expectations, strict=True):
         left, top, across, down = map(int, word.split()[:4])
         wider = 70 if word.split(" ", 6)[6][0].isalpha() else 4

@@ -19,6 +19,7 @@ from mha_course.plot import diagram, show_alignment, show_heads, show_heatmaps
 
 SOURCE = ["the", "red", "house", "is", "big", "."]
 TARGET = ["la", "maison", "rouge", "est", "grande", "."]
+SHOWN_SOURCE, SHOWN_TARGET = ([*tokens[:-1], "“.”"] for tokens in (SOURCE, TARGET))
 
 
 @pytest.fixture(autouse=True)
@@ -138,7 +139,7 @@ def test_every_head_has_its_picture_in_a_grid(heads):
         assert torch.equal(drawn(axes[head]), given[head])
         assert axes[head].images[0].get_clim() == (0, 1)
         assert axes[head].get_title() == str(head)
-    assert texts(axes[0].get_yticklabels()) == TARGET
+    assert texts(axes[0].get_yticklabels()) == SHOWN_TARGET
     assert fits_a_page(axes[0])
     assert has_a_colour_bar(axes[0])
     assert len(axes[0].figure.axes) == heads + 1  # no empty ones
@@ -159,7 +160,7 @@ def test_the_lowest_picture_of_each_column_has_its_tokens_written():
     axes[0].figure.canvas.draw()
     written = [any(tick.label1.get_visible() for tick in ax.xaxis.get_major_ticks()) for ax in axes]
     assert written == [False, False, True, True, True]
-    assert all(texts(ax.get_xticklabels()) == SOURCE for ax in axes[2:])
+    assert all(texts(ax.get_xticklabels()) == SHOWN_SOURCE for ax in axes[2:])
 
 
 def test_heads_without_tokens_are_numbered_and_titles_can_be_given():
@@ -177,7 +178,8 @@ def test_gold_dots_stand_where_the_gold_alignment_is():
     assert torch.equal(drawn(ax), given)
     dots = {tuple(map(int, xy)) for dot in ax.collections for xy in dot.get_offsets()}
     assert dots == {(0, 0), (2, 1), (1, 2), (3, 3), (4, 5), (5, 5)}
-    assert texts(ax.get_xticklabels()) == SOURCE and texts(ax.get_yticklabels()) == TARGET
+    assert texts(ax.get_xticklabels()) == SHOWN_SOURCE and texts(ax.get_yticklabels()) == SHOWN_TARGET
+    assert [text.get_rotation() for text in ax.get_xticklabels()] == [60] * 5 + [0]
     assert ax.images[0].get_clim() == (0, 1)
     assert fits_a_page(ax)
 
@@ -200,7 +202,7 @@ def test_without_gold_there_are_no_dots():
 
 def test_one_position_more_than_the_source_is_labelled_eos():
     ax = show_alignment(weights(6, 7), " ".join(SOURCE), " ".join(TARGET))
-    assert texts(ax.get_xticklabels()) == [*SOURCE, "<eos>"]
+    assert texts(ax.get_xticklabels()) == [*SHOWN_SOURCE, "<eos>"]
 
 
 def test_an_alignment_can_be_drawn_into_given_axes():

@@ -339,9 +339,9 @@ def test_what_a_guess_is_asked_of_is_folded_up_to_the_next_heading(chapter):
             "a = q @ W_k(keys).transpose(1, 2)  # (batch, keys)",
             ["W_k(keys).transpose(1, 2)", "(batch, keys)"],
         ),
-        ("def f(\n    queries: Tensor, beta: float\n):", ["queries: Tensor", "beta: float"]),
-        ("f(\n" + 20 * " " + "queries: Tensor, beta: float\n)", ["beta: float"]),
-        ('print(f"{ruler_alignment:.3f} {blank.max():.3f}")', ["{blank.max():.3f}"]),
+        ("def f(\n    queries: Tensor, one_beta: float\n):", ["queries: Tensor", "one_beta: float"]),
+        ("f(\n" + 26 * " " + "queries: Tensor, beta: float\n)", ["beta: float"]),
+        ('print(f"{first_long_alignment:.3f} {ruler.max():.3f}")', ["{ruler.max():.3f}"]),
         ('print(f"{x:.2f} {y}", "(a, b)")', ['print(f"{x:.2f} {y}", "(a, b)")']),
     ],
 )

@@ -211,7 +211,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   function offer() {
     unknown.replaceChildren(...(input.value.length < LONGEST ? [] : [element("p", {}, fill(words.longest, { n: LONGEST }))]));
     const typed = input.value.toLowerCase().match(/[a-z']*$/)[0];
-    const fitting = typed ? knownWords().filter(word => word.startsWith(typed) && word !== typed).sort().slice(0, OFFERS) : [];
+    const fitting = typed ? knownWords().filter(word => word.startsWith(typed) && word !== typed).slice(0, OFFERS) : []; // the frequent ones first
     completions.replaceChildren(...fitting.map(word => element("button", {
       type: "button", class: "button", lang: "en", onclick: () => {
         input.value = `${input.value.slice(0, input.value.length - typed.length)}${word} `;
