@@ -23,7 +23,9 @@ function result(sentence, options) {
   }
   const { steps, tokens } = model.translate(sentence, { ...options, off: new Set(options.off) });
   const weights = request.kind === "Transformer" ? perModule(steps, options.watch) : steps.map(step => plain(step.weights));
-  return { tokens, weights };
+  const surest = step => model.best(step.logits, 1)[0].probability;
+  const least = request.kind === "Bahdanau" ? Math.min(...steps.map(surest)) : null; // the token that it was least sure of
+  return { tokens, weights, least };
 }
 
 const started = process.hrtime.bigint();

@@ -78,6 +78,21 @@ def test_the_translator_writes_pytorchs_tokens_and_weights(name: str) -> None:
         assert torch.allclose(weights, other.weights, rtol=0, atol=1e-4)
 
 
+def test_a_translation_with_a_doubtful_token_is_seldom_right() -> None:
+    """As the translator says of a probability below its DOUBTFUL; the surest translations are right."""
+    script = (SCRIPTS / "translator.js").read_text(encoding="utf-8")
+    half = float(re.search(r"const DOUBTFUL = ([\d.]+);", script)[1])
+    rows = []
+    for language, test in TEST.items():
+        (written,) = in_javascript(f"bahdanau-{language}", [{"sentences": test, "options": {}}])
+        references = [list(pair.target) for pair in load_corpus(language, "test")]
+        rows += [(one["least"], one["tokens"] == own) for one, own in zip(written, references, strict=True)]
+    doubtful = [right for least, right in rows if least < half]
+    surest = [right for least, right in rows if least > 0.9]
+    assert len(doubtful) >= 3 and sum(doubtful) / len(doubtful) <= 0.3
+    assert len(surest) >= 1000 and sum(surest) / len(surest) >= 0.99
+
+
 def test_the_translators_examples_are_new_sentences_that_all_four_translate() -> None:
     script = (SCRIPTS / "translator.js").read_text(encoding="utf-8")
     examples = json.loads(re.search(r"const EXAMPLES = (\[.*?\]);", script)[1])

@@ -152,16 +152,21 @@ def test_unknown_words_are_told_at_once_with_neighbours_that_may_be_meant(
     said = typed(page, "We am yêu and rigth am you we see it")
     assert joined in said.inner_text() and "<unk>" in said.inner_text()
     word = COURSE.words(code)
-    assert said.locator(".button").all_inner_texts() == [word["live.take"].format(word="right")]
+    assert said.locator(".button").all_inner_texts() == [word["live.take"].format(old="rigth", word="right")]
     for sentence in ("he eats and ate", "write while every plate she short", "we loved his freind"):
         typed(page, sentence)
-        take = ["love", "friend"] if "loved" in sentence else []
-        assert said.locator(".button").all_inner_texts() == [word["live.take"].format(word=w) for w in take]
+        take = {"loved": "love", "freind": "friend"} if "loved" in sentence else {}
+        meant = [word["live.take"].format(old=old, word=new) for old, new in take.items()]
+        assert said.locator(".button").all_inner_texts() == meant
     said = typed(page, "I am hungry")
     assert (
         not said.inner_text() and page.locator(".live-form input[type=text]").input_value() == "i'm hungry ."
     )
+    assert page.locator(".live-heat thead th").all_inner_texts()[-1] == "<eos>"
     said = typed(page, "the pizza")
+    assert page.locator(".live-heat thead th").all_inner_texts()[:2] == ["the", "<unk>"]
+    doubt = word["live.translator.doubt"].replace("{half}", "")[:8]
+    assert page.get_by_text(doubt).is_visible()  # it is no wonder that it is unsure
     known = page.locator(".live-translator details")
     said.get_by_role("button", name=word["live.translator.see"]).click()
     assert known.get_attribute("open") is not None and "umbrella" in known.inner_text()

@@ -12,7 +12,7 @@ from .edition import words
 
 HAN = re.compile("[\u4e00-\u9fff]")
 WIDEST, ROOM = 30, 60  # signs: of one column, of all columns
-KEPT_HYPHEN = re.compile(r"(?<=\bnơ)-(?=ron)|(?<=\b[Tt]op)-(?=[kp]\b)|(?<=\bn)-(?=gram)")
+KEPT_HYPHEN = re.compile(r"(?<=\bnơ)-(?=ron)|(?<=\b[Tt]op)-(?=[kp]\b)|(?<=\b[n\d])-(?=gram)")
 PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
 
 

@@ -156,6 +156,7 @@ courseLive.components.heads = async ({ box, words }) => {
       element("p", {}, element("b", {}, nameOf(letter, modules.indexOf(module), head)), " ", title,
         button(words.up, () => maps.scrollIntoView({ block: "nearest" }))),
       element("div", { class: "live-scroll" }, table({ ...map, words })));
+    large.classList.toggle("live-off", options.off.has(key));
     for (const label of maps.querySelectorAll(".live-head")) label.classList.toggle("live-now", label.dataset.head === key);
   }
 

@@ -7,6 +7,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const PAUSE = 600; // milliseconds from one token to the next
   const LONGEST = 80; // letters of a sentence
   const OFFERS = 6; // words that begin like the one that is being typed
+  const DOUBTFUL = 0.5; // a probability
   const BESTS = 3; // candidates shown for the next token
   const SHORT = 5; // letters; shorter words have too many neighbours of another meaning
   const REPLACED = 1.5; // letters; "write" is further from "white" than "freind" from "friend"
@@ -75,6 +76,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const unknown = element("div", { class: "live-unknown", role: "status" });
   const sentence = element("p", { class: "live-written", lang: languageTag(language), "aria-hidden": "true" }); // grows by a token a step
   const told = element("p", { class: "hidden", role: "status" }); // the same, said once
+  const sure = element("p", { class: "live-small" });
   const compared = element("p", { class: "live-small" });
   const press = element("p", { class: "live-small" }, words.press);
   const suffix = element("p", { class: "live-small" }, words.suffix);
@@ -99,7 +101,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     element("button", { type: "submit", class: "button live-main" }, words.translate),
     button(words.another, another),
     element("p", { class: "live-examples" }, words.examples, EXAMPLES.map(text => element("button", { type: "button", class: "live-link", lang: "en", onclick: () => translate(text) }, text.replace(/ (?=[.?]$)/, "")))));
-  const outcome = element("div", {}, sentence, told,
+  const outcome = element("div", {}, sentence, told, sure,
     element("div", { class: "live-columns" },
       element("div", {}, heat, press, suffix),
       element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail)));
@@ -107,11 +109,13 @@ courseLive.components.translator = async ({ box, words, edition }) => {
 
   // --- drawing ----------------------------------------------------------------------------------------
 
+  const read = token => (network.knows(token) || token === "<eos>" ? token : "<unk>");
+
   function drawHeat(gold) {
     const label = token => element("button", { type: "button" }, token);
     heat.replaceChildren(table({
       rows: { tokens: result.steps.map(step => step.token), language },
-      columns: { tokens: result.source, language: "en" },
+      columns: { tokens: result.source.map(read), language: "en" },
       weights: result.steps.map(step => step.weights),
       gold, words, label,
     }));
@@ -131,7 +135,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     const sub = text => element("sub", {}, text);
     const amount = value => element("span", { class: "live-amount" }, share(value)); // of one width: the bars begin together
     const lines = result.source.map((token, i) => element("tr", {},
-      element("th", { scope: "row", lang: "en" }, legible(token, words)),
+      element("th", { scope: "row", lang: "en" }, legible(read(token), words)),
       element("td", {}, number(step.scores[i])),
       element("td", {}, amount(step.weights[i]), bar(step.weights[i]))));
     const next = network.best(step.logits, BESTS).map(({ token, probability }) => element("tr", {},
@@ -161,6 +165,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     sentence.textContent = written(result.tokens.slice(0, shown));
     place.textContent = fill(words.step, { t: current + 1, n: result.steps.length });
     const isWritten = shown === result.steps.length; // what is said of the whole sentence
+    sure.style.visibility = isWritten ? "" : "hidden";
     compared.style.visibility = isWritten || !rows.has(input.value) ? "" : "hidden";
     back.disabled = current === 0;
     forward.disabled = current === result.steps.length - 1;
@@ -199,7 +204,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     const joined = new Intl.ListFormat({ en: "en-GB", zh: "zh-Hant" }[edition] ?? edition).format(quoted);
     const offered = strangers.map(word => [word, nearest(word)]).filter(([, near]) => near).map(([word, near]) => {
       const take = () => translate(tokens.map(token => (token === word ? near : token)).join(" "));
-      return button(fill(words.take, { word: near }), take);
+      return button(fill(words.take, { old: word, word: near }), take);
     });
     const all = element("button", { type: "button", class: "live-link", onclick: openList }, words.see);
     unknown.replaceChildren(
@@ -237,9 +242,17 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     const row = rows.get(source);
     const same = row && row.target.join(" ") === result.tokens.join(" ");
     const heard = row && !same ? element("span", { lang: languageTag(language) }, written(row.target)) : "";
-    (row ? press : told).after(compared); // of dots below the map; that it may be wrong is said at once
+    (row ? press : sure).after(compared); // of dots below the map; that it may be wrong is said at once
     compared.replaceChildren(!row ? words.elsewhere : same ? words.same : `${words.other} `, heard);
     return same ? row.gold : null;
+  }
+
+  // A sentence is as good as its weakest token, more or less.
+  function tellSure() {
+    const least = result.steps.map(step => network.best(step.logits, 1)[0]).reduce((a, b) => (b.probability < a.probability ? b : a));
+    const token = element("b", { lang: languageTag(language) }, legible(least.token, words));
+    const [start, end] = fill(words.sure, { share: share(least.probability), token: "\n" }).split("\n");
+    sure.replaceChildren(start, token, end, least.probability < DOUBTFUL ? ` ${fill(words.doubt, { half: number(DOUBTFUL) })}` : "");
   }
 
   function translate(text = input.value) {
@@ -258,6 +271,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     told.replaceChildren(element("span", { lang: languageTag(language) }, written(result.tokens)));
     sentence.lang = languageTag(language);
     keepRoom();
+    tellSure();
     drawHeat(compare(tokens.join(" ")));
     play();
   }

@@ -24,9 +24,9 @@
     link.setAttribute("aria-describedby", "hint");
     const at = link.getClientRects()[0];
     const frame = box.offsetParent.getBoundingClientRect();
-    const above = at.top - box.offsetHeight - 8;
+    const [above, below] = [at.top - box.offsetHeight - 8, at.bottom + 8]; // the lines above are being read
     box.style.left = `${Math.max(8 - frame.left, Math.min(at.left - frame.left, innerWidth - frame.left - box.offsetWidth - 24))}px`;
-    box.style.top = `${(above > 70 ? above : at.bottom + 8) - frame.top}px`;
+    box.style.top = `${(above > 70 && below + box.offsetHeight > innerHeight ? above : below) - frame.top}px`;
   };
   const leave = () => { waiting = setTimeout(hide, 250); };
 
