@@ -165,7 +165,7 @@ def test_unknown_words_are_told_at_once_with_neighbours_that_may_be_meant(
     assert page.locator(".live-heat thead th").all_inner_texts()[-1] == "<eos>"
     said = typed(page, "the pizza")
     assert page.locator(".live-heat thead th").all_inner_texts()[:2] == ["the", "<unk>"]
-    doubt = word["live.translator.doubt"].replace("{half}", "")[:8]
+    doubt = word["live.translator.doubt"].format(half="0.50")
     assert page.get_by_text(doubt).is_visible()  # it is no wonder that it is unsure
     known = page.locator(".live-translator details")
     said.get_by_role("button", name=word["live.translator.see"]).click()
