@@ -86,7 +86,8 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     const line = event.target.closest("tbody tr");
     if (!line) return;
     show(line.sectionRowIndex, result.steps.length); // who asks for a step has the whole sentence
-    detail.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); // on a phone it may lie below
+    // On a phone the step may lie below: then the map goes up as far as it stays in sight.
+    if (detail.getBoundingClientRect().bottom > innerHeight) heat.scrollIntoView({ block: "start", behavior: still() ? "auto" : "smooth" });
   } });
   const detail = element("div", { class: "live-detail" });
   const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
@@ -166,7 +167,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     place.textContent = fill(words.step, { t: current + 1, n: result.steps.length });
     const isWritten = shown === result.steps.length; // what is said of the whole sentence
     sure.style.visibility = isWritten ? "" : "hidden";
-    compared.style.visibility = isWritten || !rows.has(input.value) ? "" : "hidden";
+    compared.style.visibility = isWritten ? "" : "hidden";
     back.disabled = current === 0;
     forward.disabled = current === result.steps.length - 1;
     drawDetail();
@@ -242,7 +243,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     const row = rows.get(source);
     const same = row && row.target.join(" ") === result.tokens.join(" ");
     const heard = row && !same ? element("span", { lang: languageTag(language) }, written(row.target)) : "";
-    (row ? press : sure).after(compared); // of dots below the map; that it may be wrong is said at once
+    press.after(compared);
     compared.replaceChildren(!row ? words.elsewhere : same ? words.same : `${words.other} `, heard);
     return same ? row.gold : null;
   }
