@@ -12,11 +12,12 @@ import nbformat
 import numpy as np
 import pytest
 from IPython.core import pylabtools
+from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image
 
 from tools.course import Course
-from tools.site.extension.lettering import PREFIX, lettered, translated
+from tools.site.extension.lettering import DOTS, POINTS, PREFIX, fonts, lettered, translated
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -212,6 +213,38 @@ def test_labels_are_written_in_the_language_and_nothing_else_changes(labelled, c
         if expected:
             elsewhere[place] = False
     assert not elsewhere.any()
+
+
+def stored_labels(course: Course) -> list[tuple[int, str]]:
+    """What the chapters' figures note of their words, each with the width of its picture in pixels."""
+    outputs = [
+        output
+        for stem in course.numbers
+        for cell in course.read("en", stem).cells
+        for output in cell.get("outputs", [])
+    ]
+    pictures = [output.get("metadata", {}).get("image/png", {}) for output in outputs]
+    return [(2 * facts["width"], word) for facts in pictures for word in facts.get("words", [])]
+
+
+@pytest.mark.parametrize("code", ["tr", "vi", "zh"])
+def test_the_books_labels_stay_within_their_pictures(code):
+    course = Course()
+    own = {key: word for key, word in course.words(code).items() if key.startswith(PREFIX)}
+    drawing = Figure((1, 1), DOTS)
+    beyond, translations = [], 0
+    for width, label in stored_labels(course):
+        left, _, across, down, size, side, old = label.split(" ", 6)
+        new = translated(old, own, course.languages[code].decimal)
+        if new == old or int(down) > int(across):  # along the vertical axis
+            continue
+        text = drawing.text(0, 0, new, fontfamily=fonts(), fontsize=int(size) * POINTS / DOTS)
+        wide = text.get_window_extent().width
+        shift = {"left": 0, "center": (int(across) - wide) / 2, "right": int(across) - wide}[side]
+        translations += 1
+        if int(left) + shift < 0 or int(left) + shift + wide > width:
+            beyond.append(new)
+    assert translations > 30 and not beyond
 
 
 def test_decimals_in_a_label_are_written_as_the_language_writes_them():
