@@ -804,6 +804,23 @@ def test_what_moves_is_started_from_the_beginning_of_its_page(browser, address):
     page.close()
 
 
+def test_a_phones_bar_leads_to_the_beginning_and_from_there_home(browser, address):
+    page = browser.new_page(viewport=PHONE, reduced_motion="reduce")
+    page.goto(f"{address}/tr/{CHAPTER}.html#summary")
+    bar, top = page.locator(".brand"), COURSE.words("tr")["top"]
+    page.locator(f'.brand[aria-label="{top}"]').wait_for()
+    assert page.evaluate("scrollY") > 1000
+    assert (
+        page.locator(".up").evaluate("up => getComputedStyle(up).position") == "static"
+    )  # it covers no text
+    bar.click()
+    page.locator(".brand:not([aria-label])").wait_for()
+    assert page.evaluate("scrollY") == 0
+    bar.click()
+    page.wait_for_url("**/tr/index.html")
+    page.close()
+
+
 HEIGHTS = "all => all.map(one => new Set(Array.from(one.getClientRects(), box => box.top)).size)"
 
 

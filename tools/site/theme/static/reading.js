@@ -159,10 +159,19 @@
   let [before, turned] = [scrollY, scrollY];
   let rest;
   const title = document.querySelector("h1");
-  new IntersectionObserver(changes => { // a phone's bar names the chapter that is read
+  // A phone's bar names the chapter that is read, and leads to its beginning; from there it leads home.
+  const brand = document.querySelector(".brand:has(.here)");
+  new IntersectionObserver(changes => {
     const { isIntersecting, boundingClientRect } = changes.at(-1);
-    root.classList.toggle("within", !isIntersecting && boundingClientRect.top < 0);
+    const within = root.classList.toggle("within", !isIntersecting && boundingClientRect.top < 0);
+    if (within && brand && matchMedia("(max-width: 52rem)").matches) brand.setAttribute("aria-label", document.querySelector(".up").title);
+    else brand?.removeAttribute("aria-label");
   }, { rootMargin: "-56px 0px 0px" }).observe(title);
+  brand?.addEventListener("click", event => {
+    if (!brand.hasAttribute("aria-label") || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    scrollTo({ top: 0 });
+  });
   addEventListener("scroll", () => { // the way back to the top is offered to those who go up by half a window, for a while
     if (scrollY >= before) turned = scrollY;
     root.classList.toggle("far", scrollY > 2 * innerHeight && turned - scrollY > innerHeight / 2);
