@@ -808,13 +808,13 @@ def test_a_phones_bar_leads_to_the_beginning_and_from_there_home(browser, addres
     page = browser.new_page(viewport=PHONE, reduced_motion="reduce")
     page.goto(f"{address}/tr/{CHAPTER}.html#summary")
     bar, top = page.locator(".brand"), COURSE.words("tr")["top"]
-    page.locator(f'.brand[aria-label="{top}"]').wait_for()
+    page.locator(f'.brand[title="{top}"]').wait_for()
     assert page.evaluate("scrollY") > 1000
     assert (
         page.locator(".up").evaluate("up => getComputedStyle(up).position") == "static"
     )  # it covers no text
     bar.click()
-    page.locator(".brand:not([aria-label])").wait_for()
+    page.locator(".brand:not([title])").wait_for()
     assert page.evaluate("scrollY") == 0
     bar.click()
     page.wait_for_url("**/tr/index.html")

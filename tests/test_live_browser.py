@@ -199,6 +199,10 @@ def test_a_translation_is_compared_when_it_is_whole(browser: Browser, site: Path
     assert page.locator(".live-written").inner_text() != "donne-moi deux chapeaux neufs."
     page.locator(".live-heat tbody tr").nth(1).locator("td").first.click()  # a step, of the whole sentence
     expect(page.locator(".live-written")).to_have_text("donne-moi deux chapeaux neufs.")
+    unlike = page.get_by_text(COURSE.words("en")["live.translator.unlike"])
+    assert not unlike.count()
+    typed(page, "my house is big")  # no test sentence
+    expect(unlike).to_be_visible()
     page.close()
 
 
@@ -506,7 +510,7 @@ def test_a_query_is_dragged_and_the_output_stays_among_the_values(browser: Brows
 
     def column(number: int) -> list[float]:
         texts = box.locator(f".live-scores td:nth-child({number})").all_inner_texts()
-        return [float(text.replace("−", "-")) for text in texts]
+        return [probability(text) if "<" in text else float(text.replace("−", "-")) for text in texts]
 
     def output() -> tuple[float, ...]:
         return tuple(map(float, box.locator("b.live-output").inner_text().strip("()").split(",")))

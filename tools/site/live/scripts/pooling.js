@@ -1,6 +1,6 @@
 // Attention pooling in the plane: a query that can be dragged, keys, weights, and the output among the values.
 courseLive.components.pooling = ({ box, words }) => {
-  const { element, fill, softmax, pool, legible, heat: { bar, number, pair } } = courseLive;
+  const { element, fill, softmax, pool, legible, heat: { bar, number, share, pair } } = courseLive;
   // Keys and queries are those of the page's first figure; two, new and hats have the values of its example by hand.
   const TOKENS = [
     { token: "give", key: [-2, 0], value: [0, 0] },
@@ -99,7 +99,7 @@ courseLive.components.pooling = ({ box, words }) => {
     body.replaceChildren(...TOKENS.map(({ token, value }, i) => element("tr", {},
       element("th", { scope: "row", lang: "en" }, legible(token, words)),
       element("td", {}, number(scores[i])),
-      element("td", {}, number(weights[i]), bar(weights[i])),
+      element("td", {}, share(weights[i]), bar(weights[i])),
       element("td", {}, pair(value)))));
     sum.replaceChildren(words.output, " ", element("b", { class: "live-output" }, pair(Array.from(pooled, number))));
   }

@@ -252,8 +252,10 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   function tellSure() {
     const least = result.steps.map(step => network.best(step.logits, 1)[0]).reduce((a, b) => (b.probability < a.probability ? b : a));
     const token = element("b", { lang: languageTag(language) }, legible(least.token, words));
-    const [start, end] = fill(words.sure, { share: share(least.probability), token: "\n" }).split("\n");
-    sure.replaceChildren(start, token, end, least.probability < DOUBTFUL ? ` ${fill(words.doubt, { half: number(DOUBTFUL) })}` : "");
+    const amount = least.probability < 0.995 ? share(least.probability) : `>${number(0.99)}`;
+    const [start, end] = fill(words.sure, { share: amount, token: "\n" }).split("\n");
+    const doubt = least.probability < DOUBTFUL ? fill(words.doubt, { half: number(DOUBTFUL) }) : rows.has(input.value) ? "" : words.unlike;
+    sure.replaceChildren(start, token, end, " ", doubt);
   }
 
   function translate(text = input.value) {

@@ -164,11 +164,11 @@
   new IntersectionObserver(changes => {
     const { isIntersecting, boundingClientRect } = changes.at(-1);
     const within = root.classList.toggle("within", !isIntersecting && boundingClientRect.top < 0);
-    if (within && brand && matchMedia("(max-width: 52rem)").matches) brand.setAttribute("aria-label", document.querySelector(".up").title);
-    else brand?.removeAttribute("aria-label");
+    if (within && brand && matchMedia("(max-width: 52rem)").matches) brand.title = document.querySelector(".up").title;
+    else brand?.removeAttribute("title");
   }, { rootMargin: "-56px 0px 0px" }).observe(title);
   brand?.addEventListener("click", event => {
-    if (!brand.hasAttribute("aria-label") || event.ctrlKey || event.metaKey) return;
+    if (!brand.title || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     scrollTo({ top: 0 });
   });
