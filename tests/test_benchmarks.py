@@ -1,5 +1,6 @@
 """What is compared gives the same results, and what is measured is measured right."""
 
+import gc
 import json
 import time
 
@@ -69,10 +70,11 @@ def test_peak_memory_counts_what_is_held_at_once_and_not_what_came_before():
         return float(block.sum())
 
     hold(300)
+    gc.collect()  # what other tests left may be freed now, but not while it is measured
     peak = measure.megabytes_of(lambda: hold(100), CPU)
     if peak != peak:
         pytest.skip("this system does not tell a process's peak memory")
-    assert 90 < peak < 130
+    assert 70 < peak < 200  # of 100; of the 300 before, nothing
 
 
 def test_peaks_are_measured_in_a_process_of_their_own():
