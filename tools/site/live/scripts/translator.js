@@ -104,7 +104,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     element("p", { class: "live-examples" }, words.examples, EXAMPLES.map(text => element("button", { type: "button", class: "live-link", lang: "en", onclick: () => translate(text) }, text.replace(/ (?=[.?]$)/, "")))));
   const outcome = element("div", {}, sentence, told, sure,
     element("div", { class: "live-columns" },
-      element("div", {}, heat, press, suffix),
+      element("div", {}, heat, press, compared, suffix),
       element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail)));
   box.append(form, unknown, outcome, list);
 
@@ -243,7 +243,6 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     const row = rows.get(source);
     const same = row && row.target.join(" ") === result.tokens.join(" ");
     const heard = row && !same ? element("span", { lang: languageTag(language) }, written(row.target)) : "";
-    press.after(compared);
     compared.replaceChildren(!row ? words.elsewhere : same ? words.same : `${words.other} `, heard);
     return same ? row.gold : null;
   }
@@ -255,7 +254,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     const amount = least.probability < 0.995 ? share(least.probability) : `>${number(0.99)}`;
     const [start, end] = fill(words.sure, { share: amount, token: "\n" }).split("\n");
     const doubt = least.probability < DOUBTFUL ? fill(words.doubt, { half: number(DOUBTFUL) }) : rows.has(input.value) ? "" : words.unlike;
-    sure.replaceChildren(start, token, end, " ", doubt);
+    sure.replaceChildren(start, token, end, edition === "zh" ? "" : " ", doubt);
   }
 
   function translate(text = input.value) {
