@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from nbconvert import ScriptExporter
 
 from tools.course import Course, cells
 from tools.editions.check import check, check_lock
@@ -58,6 +59,14 @@ def test_words_stay_out_of_code(stem: str) -> None:
 def test_code_starts_with_the_cell_that_installs_the_package(stem: str) -> None:
     code = list(cells(COURSE.read("en", stem), "code").items())
     assert not code or (code[0][0] == "setup" and code[0][1].source == COURSE.setup_code)
+
+
+@pytest.mark.parametrize("stem", COURSE.stems())
+def test_a_page_converts_to_a_python_script(stem: str) -> None:
+    """As by `jupyter nbconvert --to script`, which reads the file's extension from the metadata."""
+    code, resources = ScriptExporter().from_notebook_node(COURSE.read("en", stem))
+    assert resources["output_extension"] == ".py"
+    assert all(cell.source in code for cell in cells(COURSE.read("en", stem), "code").values())
 
 
 @pytest.mark.parametrize("stem", COURSE.stems())

@@ -60,7 +60,7 @@ def tidy(notebook: NotebookNode, course: Course, stem: str) -> NotebookNode:
     notebook = copy.deepcopy(notebook)
     notebook.metadata = NotebookNode(
         kernelspec=NotebookNode(display_name="Python 3", language="python", name="python3"),
-        language_info=NotebookNode(name="python"),
+        language_info=NotebookNode(name="python", file_extension=".py"),
         **{key: value for key, value in notebook.metadata.items() if key == "executed"},
     )
     notebook.nbformat, notebook.nbformat_minor = 4, 5
