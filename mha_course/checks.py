@@ -1,41 +1,53 @@
 """Checks of arguments: a wrong one raises in one line that names it, what was given and what is allowed.
 
-Checked is what would go wrong in silence, or be reported in words that do not help. What PyTorch says clearly
+We check only inputs that would fail silently or with an unhelpful PyTorch error. What PyTorch reports clearly
 itself is left to it: types and devices that differ, numbers of layers, indices of classes.
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
+F = TypeVar("F", bound=Callable[..., None])
 
+
+def argument_check(function: F) -> F:
+    """Mark a check of arguments: pages that show the package's source leave out statements that call it."""
+    return function
+
+
+@argument_check
 def check_type(name: str, value: object, kind: type | tuple[type, ...], allowed: str) -> None:
     """Raise unless `value` is of this kind, which `allowed` says in words."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be {allowed}, got {type(value).__name__}")
 
 
+@argument_check
 def check_flag(name: str, flag: object) -> None:
     """Raise unless `flag` is True or False."""
     check_type(name, flag, bool, "True or False")
 
 
+@argument_check
 def check_choice(name: str, value: str, allowed: Collection[str]) -> None:
     """Raise unless `value` is one of `allowed`."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
 
 
+@argument_check
 def check_integer(name: str, number: object) -> None:
     """Raise unless `number` is an integer."""
     if isinstance(number, bool) or not isinstance(number, (int, torch.SymInt)):
         raise TypeError(f"{name} must be an integer, got {number!r}")
 
 
+@argument_check
 def check_sizes(*, least: int = 1, **sizes: int | None) -> None:
     """Raise unless all sizes, which are given by their names, are integers of at least `least`, or None."""
     for name, size in sizes.items():
@@ -45,6 +57,7 @@ def check_sizes(*, least: int = 1, **sizes: int | None) -> None:
                 raise ValueError(f"{name} must be at least {least}, got {size}")
 
 
+@argument_check
 def check_number(name: str, number: Any, low: float = -math.inf, high: float = math.inf) -> None:
     """Raise unless `number` is a real number from `low` to `high`."""
     if isinstance(number, bool) or not isinstance(number, Real):
@@ -53,11 +66,13 @@ def check_number(name: str, number: Any, low: float = -math.inf, high: float = m
         raise ValueError(f"{name} must lie between {low} and {high}, got {number}")
 
 
+@argument_check
 def check_dropout(dropout: float) -> None:
     """Raise unless `dropout` is a probability."""
     check_number("dropout", dropout, 0, 1)
 
 
+@argument_check
 def check_divisible(name: str, size: int, **divisor: int) -> None:
     """Raise unless another number, given by its name, is at least 1 and divides `size`."""
     check_sizes(**divisor)
@@ -66,6 +81,7 @@ def check_divisible(name: str, size: int, **divisor: int) -> None:
             raise ValueError(f"{name} must be divisible by {other} = {number}, got {size}")
 
 
+@argument_check
 def check_tensor(name: str, tensor: Tensor, **axes: int | None) -> None:
     """Raise unless `tensor` holds floating-point numbers and has these axes, of these sizes; None is any."""
     check_type(name, tensor, Tensor, "a tensor")
@@ -74,6 +90,7 @@ def check_tensor(name: str, tensor: Tensor, **axes: int | None) -> None:
     check_axes(name, tensor, axes)
 
 
+@argument_check
 def check_integers(name: str, tensor: Tensor, **axes: int | None) -> None:
     """Raise unless `tensor` holds integers and has these axes, of these sizes; None is any."""
     check_type(name, tensor, Tensor, "a tensor of integers")
@@ -82,6 +99,7 @@ def check_integers(name: str, tensor: Tensor, **axes: int | None) -> None:
     check_axes(name, tensor, axes)
 
 
+@argument_check
 def check_axes(name: str, tensor: Tensor, axes: dict[str, int | None]) -> None:
     """Raise unless `tensor` has these axes; where none are given it may have any."""
     sizes = zip(axes.values(), tensor.shape, strict=False)
@@ -91,6 +109,7 @@ def check_axes(name: str, tensor: Tensor, axes: dict[str, int | None]) -> None:
         raise ValueError(f"{name} must have the shape ({wanted}), got {tuple(tensor.shape)}")
 
 
+@argument_check
 def check_range(name: str, numbers: Tensor, most: int) -> None:
     """Raise unless integers lie from 0 to `most`.
 
@@ -103,12 +122,14 @@ def check_range(name: str, numbers: Tensor, most: int) -> None:
         raise ValueError(f"{name} must lie from 0 to {most}, got {low if low < 0 else high}")
 
 
+@argument_check
 def check_lens(name: str, lens: Tensor, batch: int, most: int) -> None:
     """Raise unless `lens` are integers ``(batch,)`` from 0 to `most`."""
     check_integers(name, lens, batch=batch)
     check_range(name, lens, most)
 
 
+@argument_check
 def check_tokens(name: str, tokens: Tensor, vocab_size: int, least: int = 0) -> None:
     """Raise unless `tokens` are ids ``(batch, steps)`` below `vocab_size`, of at least so many steps."""
     check_integers(name, tokens, batch=None, steps=None)
@@ -117,6 +138,7 @@ def check_tokens(name: str, tokens: Tensor, vocab_size: int, least: int = 0) -> 
         raise ValueError(f"{name} must hold at least one step, got {tuple(tokens.shape)}")
 
 
+@argument_check
 def check_scores_lens(valid_lens: Tensor, shape: tuple[int, ...]) -> None:
     """Raise unless there is one length for each batch row of scores of this shape, or for each query."""
     check_integers("valid_lens", valid_lens)
@@ -128,6 +150,7 @@ def check_scores_lens(valid_lens: Tensor, shape: tuple[int, ...]) -> None:
         raise ValueError(f"valid_lens must have the shape {allowed}, got {tuple(valid_lens.shape)}")
 
 
+@argument_check
 def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
     """Raise unless `mask` is boolean and can be broadcast, in one way only, to scores of this shape."""
     check_type("mask", mask, Tensor, "a boolean tensor")
@@ -141,6 +164,7 @@ def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
         raise ValueError(f"mask must have 2 or 4 axes, got {tuple(mask.shape)}: write {hint}")
 
 
+@argument_check
 def check_attention(
     attention: nn.Module, queries: Tensor, keys: Tensor, values: Tensor, need_weights: bool
 ) -> None:
@@ -157,6 +181,7 @@ def check_attention(
         raise ValueError(f"queries, keys and values must be on one device, got {devices}")
 
 
+@argument_check
 def check_enc_outputs(enc_outputs: object, rnn: nn.Module) -> None:
     """Raise unless this is what an encoder with the decoder's kind of cell returns."""
     if not isinstance(enc_outputs, (tuple, list)) or len(enc_outputs) != 2:
@@ -165,6 +190,7 @@ def check_enc_outputs(enc_outputs: object, rnn: nn.Module) -> None:
         raise ValueError("cell must be the same in encoder and decoder, got one of each")
 
 
+@argument_check
 def check_positions(offset: int, steps: int, max_len: int) -> None:
     """Raise unless `steps` positions from `offset` on are among the first `max_len`."""
     check_sizes(offset=offset, least=0)

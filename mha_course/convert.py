@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
-from mha_course.checks import check_divisible, check_tensor, check_type
+from mha_course.checks import argument_check, check_divisible, check_tensor, check_type
 from mha_course.language_model import RotaryAttention
 
 __all__ = (
@@ -316,18 +316,21 @@ def annotated_layers(module: nn.Module) -> nn.ModuleDict:
     return nn.ModuleDict(dict(zip(LAYERS, linears, strict=True)))
 
 
+@argument_check
 def check_class(module: nn.Module, name: str, allowed: str) -> None:
     """Raise unless the class or one it builds on has this name: like layers may compute otherwise."""
     if name not in [kind.__name__ for kind in type(module).__mro__]:
         raise TypeError(f"module must be {allowed}, got {type(module).__name__}")
 
 
+@argument_check
 def check_ours(attention: object, allowed: tuple[type, ...] = (MultiHeadAttention,)) -> None:
     """Raise unless `attention` is of one of these classes."""
     names = " or ".join(kind.__name__ for kind in allowed)
     check_type("attention", attention, allowed, f"{names} of this package")
 
 
+@argument_check
 def check_square(target: str, names: list[str], attention: MultiHeadAttention) -> None:
     """Raise unless these sizes, and the width of all heads together, are those of the output."""
     num_hiddens = attention.W_o.out_features

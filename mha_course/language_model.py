@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from mha_course.attention import join_heads, scaled_dot_product, split_heads
 from mha_course.checks import (
+    argument_check,
     check_divisible,
     check_dropout,
     check_flag,
@@ -456,6 +457,7 @@ def generate(
     return tokens
 
 
+@argument_check
 def check_turned(X: Tensor, offset: int, base: float) -> None:
     """Raise unless `rotary` can turn X."""
     check_tensor("X", X)
@@ -467,6 +469,7 @@ def check_turned(X: Tensor, offset: int, base: float) -> None:
     check_number("base", base, 1)
 
 
+@argument_check
 def check_cache(cache: Projected | None, batch: int, groups: int, head_dim: int) -> None:
     """Raise unless `cache` is None, or keys and values of as many steps."""
     if cache is None:
@@ -478,6 +481,7 @@ def check_cache(cache: Projected | None, batch: int, groups: int, head_dim: int)
     check_tensor("the values of cache", cache[1], **(axes | {"steps": cache[0].shape[2]}))
 
 
+@argument_check
 def check_caches(cache: list[Projected] | None, blocks: int) -> None:
     """Raise unless `cache` is None or has one part for each block."""
     if cache is None:
@@ -487,6 +491,7 @@ def check_caches(cache: list[Projected] | None, blocks: int) -> None:
         raise ValueError(f"cache must have one pair for each of {blocks} blocks, got {len(cache)}")
 
 
+@argument_check
 def check_sentences(sentences: Sequence[Sequence[str]]) -> None:
     """Raise unless these are sequences of tokens: a string would be read as its letters."""
     check_type("sentences", sentences, Sequence, "a sequence of sequences of tokens")
@@ -495,6 +500,7 @@ def check_sentences(sentences: Sequence[Sequence[str]]) -> None:
             raise TypeError(f"sentences must hold sequences of tokens, got the string {sentence!r:.40}")
 
 
+@argument_check
 def check_temperature(temperature: float, dtype: torch.dtype) -> None:
     """Raise unless scores of this type can be divided by `temperature`, or it is 0."""
     limits = torch.finfo(torch.promote_types(dtype, torch.float32))  # half precision divides in float32

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from mha_course.checks import check_sizes, check_tensor, check_type
+from mha_course.checks import argument_check, check_sizes, check_tensor, check_type
 
 __all__ = ("alignment_accuracy", "bleu", "exact_match", "ruler_weights")
 
@@ -158,6 +158,7 @@ def ruler_weights(steps: int, positions: int) -> Tensor:
     return torch.eye(positions)[peaks]
 
 
+@argument_check
 def check_alignment(name: str, alignment: Sequence[Sequence[int]], steps: int, positions: int) -> None:
     """Raise unless there is an entry for each target token, with positions that the source has."""
     if len(alignment) != steps:
@@ -167,6 +168,7 @@ def check_alignment(name: str, alignment: Sequence[Sequence[int]], steps: int, p
             raise ValueError(f"{name} must hold source positions from 0 to {positions - 1}, got {position}")
 
 
+@argument_check
 def check_pairs(name: str, items: Sequence[object], other_name: str, others: Sequence[object]) -> None:
     """Raise unless two sequences are sequences of one length, at least 1."""
     if isinstance(items, str) or isinstance(others, str):

@@ -32,6 +32,11 @@ SOURCE = '''
 """Baking."""
 
 
+def argument_check(function):
+    return function
+
+
+@argument_check
 def check_flour(flour):
     if flour < 0:
         raise ValueError("flour")

@@ -7,14 +7,15 @@ from textwrap import dedent
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from tools.course import Course, CourseError, cells
-from tools.editions.package import SHOWN, WIDTH, definition, short, shown, unknown_names
+from tools.cells import SHOWN, having
+from tools.course import Course, CourseError
+from tools.editions.package import WIDTH, argument_checks, definition, short, shown_sources, unknown_names
 
 COURSE = Course()
 
 
 def kept(source: str) -> str:
-    return short(dedent(source).strip())
+    return short(dedent(source).strip(), frozenset({"check_size", "check_x"}))
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,7 @@ def kept(source: str) -> str:
         ("def f(x):\n    check_size(x)\n    checks.check_size(x)\n    return x", "def f(x):\n    return x"),
         ("def f(x):\n    if x:\n        check_size(x)\n    return x", "def f(x):\n    return x"),
         ("def f(x):\n    y = check_size(x)\n    return y", "def f(x):\n    y = check_size(x)\n    return y"),
-        ("def f(x):\n    recheck_size(x)", "def f(x):\n    recheck_size(x)"),
+        ("def f(x):\n    check_other(x)", "def f(x):\n    check_other(x)"),
         ('class C(D):\n    """Say."""', "class C(D):\n    pass"),
         ("def f(x):\n    if x:\n        x()\n    else:\n        check_x(x)",
          "def f(x):\n    if x:\n        x()\n    else:\n        pass"),
@@ -73,6 +74,13 @@ def test_a_definition_is_found_with_its_decorators_and_only_at_the_top() -> None
     assert definition(module, "g") is definition(module, "h") is definition(module, "x") is None
 
 
+def test_a_module_says_itself_which_functions_are_checks() -> None:
+    module = (
+        "@argument_check\ndef one(x): ...\n@checks.argument_check\ndef two(x): ...\ndef check_three(x): ..."
+    )
+    assert argument_checks(module) == {"one", "two"}
+
+
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
     (tmp_path / "book/en").mkdir(parents=True)
@@ -93,7 +101,7 @@ def page(*keys: str) -> object:
 
 
 def test_a_cell_is_filled_from_whichever_module_has_the_name(course: Course) -> None:
-    assert shown(course, "page", page("class-Pair", "function-twice", "class-imports", "twice")) == {
+    assert shown_sources(course, "page", page("class-Pair", "function-twice", "class-imports", "twice")) == {
         "class-Pair": "class Pair:\n    size = 2",
         "function-twice": "def twice(x):\n    return 2 * x",
     }
@@ -104,7 +112,7 @@ def test_a_cell_is_filled_from_whichever_module_has_the_name(course: Course) -> 
 )
 def test_a_name_that_is_not_there_once_is_refused(course: Course, key: str, said: str) -> None:
     with pytest.raises(CourseError, match=f"page#{key}: tiny has {said}"):
-        shown(course, "page", page(key))
+        shown_sources(course, "page", page(key))
 
 
 @pytest.mark.parametrize(
@@ -119,12 +127,7 @@ def test_a_name_that_no_cell_imports_is_found(imported: str, missing: list[str])
     assert list(unknown_names(notebook)) == [("class-Pair", name) for name in missing]
 
 
-SHOWING = [
-    (stem, key)
-    for stem in COURSE.stems()
-    for key in cells(COURSE.read("en", stem), "code")
-    if SHOWN.fullmatch(key)
-]
+SHOWING = [(stem, key) for stem in COURSE.stems() for key in having(COURSE.read("en", stem).cells, *SHOWN)]
 
 
 def test_the_chapters_show_the_classes_that_they_build() -> None:
@@ -134,9 +137,13 @@ def test_the_chapters_show_the_classes_that_they_build() -> None:
 
 @pytest.mark.parametrize(("stem", "key"), SHOWING)
 def test_what_is_shown_fits_the_column_and_says_nothing_in_words(stem: str, key: str) -> None:
-    source = shown(COURSE, stem, COURSE.read("en", stem))[key]
+    source = shown_sources(COURSE, stem, COURSE.read("en", stem))[key]
     tree = ast.parse(source)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     assert not [node for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)]
-    assert "check_" not in source
+    modules = [path.read_text(encoding="utf-8") for path in (COURSE.root / COURSE.package).rglob("*.py")]
+    checks = frozenset().union(*map(argument_checks, modules))
+    statements = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
+    called = {ast.unparse(call.func) for call in statements if isinstance(call, ast.Call)}
+    assert not checks & {name.rpartition(".")[2] for name in called}
     assert not [line for line in source.splitlines() if len(line) > WIDTH and '"' not in line]

@@ -1,7 +1,8 @@
-"""Code cells that show the package: ``class-Name`` and ``function-a-name`` are its source, without asides.
+"""Fill the code cells that show the package: ``class-Name`` and ``function-a-name`` are its source, shorter.
 
-No docstrings, no checks of arguments (statements that call a ``check_…`` function), no comments but those of
-shapes. The package is the folder that ``package`` names in ``_config.yml``.
+Left out are docstrings, checks of arguments and comments other than shapes. A check of arguments is
+a statement that calls a function which the package decorates with ``@argument_check``. The package is the
+folder that ``package`` names in ``_config.yml``.
 """
 
 from __future__ import annotations
@@ -18,36 +19,50 @@ from functools import cache
 from nbformat import NotebookNode
 from ruff import find_ruff_bin
 
+from tools.cells import SHOWN, having, shown_name
 from tools.course import Course, CourseError, cells
 
 WIDTH = 79
-SHOWN = re.compile(r"class-([A-Z]\w*)|function-([a-z][a-z0-9-]*)")
+CHECK = "argument_check"  # the decorator of functions whose calls a page leaves out
 
 
-def shown(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
-    """The source of every cell of the notebook that shows a class or a function of the package."""
-    found = {}
-    for key in cells(notebook, "code"):
-        if course.package and (match := SHOWN.fullmatch(key)):
-            name = match[1] or match[2].replace("-", "_")
-            homes = [
-                source
-                for path in sorted((course.root / course.package).rglob("*.py"))
-                if (source := definition(path.read_text(encoding="utf-8"), name))
-            ]
-            if len(homes) != 1:
-                said = "no" if not homes else "more than one"
-                raise CourseError(f"{course.source} {stem}#{key}: {course.package} has {said} {name}")
-            found[key] = short(homes[0])
-    return found
+def shown_sources(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
+    """Return the source of every cell of the notebook that shows a class or a function of the package."""
+    shown = having(notebook.cells, *SHOWN) if course.package else {}
+    if not shown:
+        return {}
+    paths = sorted((course.root / course.package).rglob("*.py"))
+    modules = [path.read_text(encoding="utf-8") for path in paths]
+    checks = frozenset().union(*map(argument_checks, modules))
+    sources = {}
+    for key, cell in shown.items():
+        name = shown_name(cell)
+        homes = [source for module in modules if (source := definition(module, name))]
+        if len(homes) != 1:
+            number = "no" if not homes else "more than one"
+            raise CourseError(f"{course.source} {stem}#{key}: {course.package} has {number} {name}")
+        sources[key] = short(homes[0], checks)
+    return sources
 
 
 parsed = cache(ast.parse)
 
 
 @cache
+def argument_checks(module: str) -> frozenset[str]:
+    """Return the names of the functions that a module marks as checks of arguments."""
+    functions = (node for node in parsed(module).body if isinstance(node, ast.FunctionDef))
+    return frozenset(node.name for node in functions if has_decorator(node, CHECK))
+
+
+def has_decorator(node: ast.FunctionDef, name: str) -> bool:
+    """Return True if a function has this decorator, with or without its module's name before it."""
+    return any(ast.unparse(part).rpartition(".")[2] == name for part in node.decorator_list)
+
+
+@cache
 def definition(module: str, name: str) -> str | None:
-    """The source of a class or function that a module defines."""
+    """Return the source of a class or function that a module defines."""
     for node in parsed(module).body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
             first = min(part.lineno for part in (node, *node.decorator_list))
@@ -56,10 +71,10 @@ def definition(module: str, name: str) -> str | None:
 
 
 @cache
-def short(source: str) -> str:
-    """A definition as a page shows it, formatted."""
+def short(source: str, checks: frozenset[str]) -> str:
+    """Return a definition as a page shows it, without calls of these checks, formatted."""
     lines: list[str | None] = list(source.splitlines())
-    for first, last, instead in removals(ast.parse(source)):
+    for first, last, instead in removals(ast.parse(source), checks):
         lines[first - 1 : last] = [instead] + [None] * (last - first)
         if instead is None and last < len(lines) and not lines[last]:
             lines[last] = None
@@ -68,31 +83,31 @@ def short(source: str) -> str:
     return formatted(with_shapes_only(once))  # a line that ruff joined may be too long for its shape
 
 
-def removals(node: ast.AST) -> Iterator[tuple[int, int, str | None]]:
-    """First and last line of what is left out, and what stands there instead."""
+def removals(node: ast.AST, checks: frozenset[str]) -> Iterator[tuple[int, int, str | None]]:
+    """Yield first and last line of what is left out, and what stands there instead."""
     for body in (getattr(node, field, None) for field in ("body", "orelse", "finalbody")):
         if not isinstance(body, list):
             continue
-        out = [part for part in body if is_left_out(part)]
+        out = [part for part in body if is_left_out(part, checks)]
         for part in out:
             first = min(line.lineno for line in (part, *getattr(part, "decorator_list", ())))
             alone = len(out) == len(body) and part is out[-1]
             yield first, part.end_lineno or first, " " * part.col_offset + "pass" if alone else None
         for part in body:
             if part not in out:
-                yield from removals(part)
+                yield from removals(part, checks)
 
 
-def is_left_out(node: ast.stmt) -> bool:
-    """Docstrings, checks, conditions that guard nothing but checks, and signatures for type checkers."""
+def is_left_out(node: ast.stmt, checks: frozenset[str]) -> bool:
+    """Return True for docstrings, checks, an `if` around nothing but checks, signatures for type checkers."""
     if isinstance(node, ast.If):
-        return not node.orelse and all(map(is_left_out, node.body))
+        return not node.orelse and all(is_left_out(part, checks) for part in node.body)
     if isinstance(node, ast.FunctionDef):
-        return any(ast.unparse(part).endswith("overload") for part in node.decorator_list)
+        return has_decorator(node, "overload")
     if not isinstance(node, ast.Expr):
         return False
     if isinstance(node.value, ast.Call):
-        return ast.unparse(node.value.func).rpartition(".")[2].startswith("check_")
+        return ast.unparse(node.value.func).rpartition(".")[2] in checks
     return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
@@ -126,22 +141,22 @@ def formatted(source: str) -> str:
 
 
 def unknown_names(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
-    """Cells that show the package, each with a name that nothing before it on the page defines."""
-    known = {*dir(builtins), "__file__"}
+    """Yield cells that show the package, each with a name that nothing before it on the page defines."""
+    known, shown = {*dir(builtins), "__file__"}, having(notebook.cells, *SHOWN)
     for key, cell in cells(notebook, "code").items():
         try:
             tree = ast.parse(re.sub(r"^[%!].*$", "", cell.source, flags=re.MULTILINE))
         except SyntaxError:  # a magic inside a block
             continue
         own = bound(tree)
-        if SHOWN.fullmatch(key):
+        if key in shown:
             used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
             yield from ((key, name) for name in sorted(used - own - known))
         known |= own
 
 
 def bound(tree: ast.Module) -> set[str]:
-    """Every name that a cell gives to something."""
+    """Return every name that a cell gives to something."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
