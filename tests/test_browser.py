@@ -775,15 +775,6 @@ def test_a_link_into_a_folded_solution_opens_it(browser, address):
     page.close()
 
 
-def test_a_link_into_what_was_guessed_opens_it(browser, address):
-    page = browser.new_page(viewport=DESK)
-    page.goto(f"{address}/en/{CHAPTER}.html#experiment-claim")
-    assert page.locator("#experiment-claim pre").is_visible() and not page.locator("#hat-code").is_visible()
-    page.locator("details.guessed > summary").first.click()
-    assert page.locator("#hat-code pre").first.is_visible()
-    page.close()
-
-
 def test_a_phones_bar_names_the_chapter_that_is_read(browser, address):
     page = browser.new_page(viewport=PHONE, reduced_motion="reduce")
     page.goto(f"{address}/en/{CHAPTER}.html")

@@ -29,7 +29,7 @@ def course(tmp_path: Path) -> Course:
     made = Course(tmp_path)
     for stem, asserted in (("solid", "score >= 0.8"), ("shaky", "score != 0.9")):
         cells = [
-            code("seed", "seed = 0\nscores = [0.8125, 0.9, 1.0]"),
+            code("imports", "seed = 0\nscores = [0.8125, 0.9, 1.0]"),
             code("result", f"score = scores[seed]\nassert {asserted}\nassert (score, 2)[1] == 2", "claim"),
             code("after", "assert seed in (0, 1, 2)"),
         ]

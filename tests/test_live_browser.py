@@ -40,7 +40,6 @@ def opened(page: Page, site: Path, stem: str, component: str, code: str = "en") 
     """Go to a page on disk and start one of its components."""
     watched = Watched(page)
     page.goto((site / code / f"{stem}.html").as_uri())
-    page.evaluate("for (const box of document.querySelectorAll('.guessed')) box.open = true")
     place = page.locator(f'.live[data-live="{component}"]')
     before = [url for url in watched.requests if "/live/" in url]
     assert {url.rpartition("/")[2].split("?")[0] for url in before} == {"live.js", "live.css"}

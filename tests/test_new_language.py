@@ -12,9 +12,10 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup, Comment
 
+from tools.cells import is_made
 from tools.course import Course, cells
 from tools.editions.check import check
-from tools.editions.lock import is_made, page_state, stamp
+from tools.editions.lock import page_state, stamp
 from tools.editions.markup import skeleton
 
 ROOT = Path(__file__).parents[1]

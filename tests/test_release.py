@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 import pytest
 from markdown_it import MarkdownIt
 
+from tools.cells import for_students
 from tools.course import Course, CourseError, cells
 from tools.editions.check import broken_links
 from tools.release.archives import archive
 from tools.release.package import build, environment, lacking, run, try_out
 from tools.release.release import release
-from tools.release.student import without_solutions
+from tools.release.student import without_links, without_solutions
 
 COURSE = Course()
 GREEN, RED = ([sys.executable, "-c", "pass"],), ([sys.executable, "-c", "raise SystemExit(1)"],)
@@ -127,14 +128,21 @@ def test_a_notebook_beside_the_wheel_installs_it_and_runs(built: tuple[Path, Pat
 # ---- copies for students
 
 
-def test_a_copy_for_students_lacks_the_solutions_and_nothing_else(tmp_path: Path) -> None:
+def test_links_to_what_students_do_not_get_are_taken_out() -> None:
+    gone = {"here#recall-check", "there#sum-check"}
+    text = "A ([check](#recall-check)), b（[檢查](there.ipynb#sum-check)）, [c](#recall-check), ([d](#d))."
+    assert without_links(text, "here", gone) == "A, b, c, ([d](#d))."
+    assert without_links(text, "elsewhere", set()) == text
+
+
+def test_a_copy_for_students_lacks_solutions_and_checks_and_nothing_else(tmp_path: Path) -> None:
     copy = without_solutions(COURSE, tmp_path / "copy")
     left_out = 0
     for language in COURSE.languages:
         for stem in COURSE.stems(language):
             whole, rest = COURSE.read(language, stem), copy.read(language, stem)
-            kept = [cell for cell in whole.cells if not cell["id"].startswith("solution-")]
-            assert kept == rest.cells
+            kept = for_students(whole.cells)
+            assert [cell["id"] for cell in kept] == [cell["id"] for cell in rest.cells]
             left_out += len(whole.cells) - len(kept)
     assert left_out > 100
     for stem in copy.stems():

@@ -299,7 +299,7 @@ def test_exercises_look_alike_and_have_one_solution_each(chapter):
     assert both[0].find_parent("details") is both[1].find_parent("details")
 
 
-def test_guesses_answers_and_measured_tables_have_their_looks(chapter):
+def test_predictions_answers_and_measured_tables_have_their_looks(chapter):
     page, word = chapter
     texts = cells(COURSE.read("en", FORM))
     assert len(page.select(".predict")) == sum(key.startswith("predict-") for key in texts)
@@ -311,23 +311,6 @@ def test_guesses_answers_and_measured_tables_have_their_looks(chapter):
     tables = page.select(".seeds")
     assert len(tables) == sum(key.endswith("-seeds") for key in texts)
     assert all(table.summary.get_text() == word["seeds"] and table.table for table in tables)
-
-
-def test_what_a_guess_is_asked_of_is_folded_up_to_the_next_heading(chapter):
-    page, word = chapter
-    keys = [cell["id"] for cell in COURSE.read("en", FORM).cells]
-    for fold in page.select("details.guessed"):
-        question = fold.find_previous_sibling()
-        assert question["class"] == ["note", "predict"] and fold.summary.get_text() == word["show_result"]
-        after = {"section", "link", "script"}  # or what moves, which shows nothing until it is started
-        assert all(
-            node.name in after or "live" in node["class"] for node in fold.find_next_siblings()
-        ) and not fold.find(["h2", "h3"])
-        first = fold.select_one(".cell")["id"]
-        assert keys[keys.index(first) - 1].startswith("predict-")
-    assert len(page.select("details.guessed")) == len(page.select(".predict")) > 0
-    assert page.find(id="between-ends").find_parent("details")["class"] == ["guessed"]
-    assert not page.find(id="between-limits").find_parent("details")
 
 
 @pytest.mark.parametrize(

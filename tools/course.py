@@ -195,11 +195,6 @@ class Course:
         return {stem: number for number, stem in enumerate(named, 1)}
 
     @property
-    def mended(self) -> set[str]:
-        """The pages of the second edition, where a fault of the form is an error and no warning."""
-        return set(self.text("book/second-edition.txt").split())
-
-    @property
     def claims(self) -> list[dict[str, str]]:
         """What was measured of every claim: chapter, cell, claim, threshold, and a column for each seed."""
         return list(csv.DictReader(self.text(CLAIMS).splitlines(), delimiter="\t"))

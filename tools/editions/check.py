@@ -12,15 +12,14 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from tools.cells import Role, has_checks, is_made, role_of
 from tools.course import Course, CourseError, cells
 
 from . import executed, form, formatting, generated, glossary, numbers, package, pairs, pictures, typography
 from .lint import differences, lint
-from .lock import NOTHING, Entry, Lock, cell_state, digest, is_made, read_lock
+from .lock import NOTHING, Entry, Lock, cell_state, digest, read_lock
 from .markup import skeleton
 from .sync import code_digest, made_text, tidy
-
-SECOND_EDITION = "book/second-edition.txt"
 
 
 @dataclass(frozen=True)
@@ -71,9 +70,7 @@ def check(course: Course, language: str | None = None, stem: str | None = None) 
         for name in [stem] if stem else sorted({*course.stems(), *course.stems(code)}):
             try:
                 found += (
-                    check_source(course, name, bool(stem))
-                    if code == course.source
-                    else check_page(course, code, name)
+                    check_source(course, name) if code == course.source else check_page(course, code, name)
                 )
             except CourseError as broken:
                 found.append(error(*str(broken).split(": ", 1)))
@@ -88,8 +85,8 @@ def check(course: Course, language: str | None = None, stem: str | None = None) 
     return list(dict.fromkeys(found))
 
 
-def check_source(course: Course, stem: str, all_points: bool = False) -> Iterator[Finding]:
-    """English by itself: executed as it stands, in the form, permanent ids, links that lead somewhere."""
+def check_source(course: Course, stem: str) -> Iterator[Finding]:
+    """Check English by itself: executed as it stands, in the form, links that lead somewhere."""
     notebook, where = course.read(course.source, stem), f"{course.source} {stem}"
     if notebook != tidy(notebook, course, stem):
         yield error(where, "derived cells or metadata are not as sync writes them: run sync")
@@ -98,13 +95,18 @@ def check_source(course: Course, stem: str, all_points: bool = False) -> Iterato
     elif executed.outdated(course, [stem]):
         said = f"the package or its data changed since it was executed: run sync --execute {stem}"
         yield Finding("warning", where, said)
-    for key, what in chain(form.promises(course, stem, notebook), pictures.faults(course, stem, notebook)):
+    parts = (
+        form.promises(course, stem, notebook),
+        form.faults(notebook),
+        pictures.faults(course, stem, notebook),
+    )
+    for key, what in chain(*parts, numbers.faults(course, stem, notebook)):
         yield error(f"{where}#{key}", what)
+    yield from check_layout(course, stem, notebook)
     for key, cell in cells(notebook, "code").items():
         for output in cell.outputs:
             if output.output_type == "error" or output.get("name") == "stderr":
                 yield error(f"{where}#{key}", "its output has a warning or an error in it")
-    yield from check_form(course, stem, notebook, all_points)
     for key, name in package.unknown_names(notebook):
         yield error(f"{where}#{key}", f"uses {name}, which no cell before it imports")
     for key, cell in cells(notebook).items():
@@ -116,24 +118,14 @@ def check_source(course: Course, stem: str, all_points: bool = False) -> Iterato
             yield error(f"{where}#{key}", what)
 
 
-def check_form(course: Course, stem: str, notebook: NotebookNode, all_points: bool) -> Iterator[Finding]:
-    """How a page is built: errors on pages of the second edition, else one warning, on demand all."""
-    where = f"{course.source} {stem}"
-    untidy, points = list(formatting.faults(course, stem, notebook)), []
-    if course.text(SECOND_EDITION):
-        points = [*form.faults(course, stem, notebook), *numbers.faults(course, stem, notebook)]
-    if stem in course.mended:
-        yield from (error(f"{where}#{key}", what) for key, what in untidy + points)
-        return
-    if untidy:
-        cells_of = len({key for key, _ in untidy})
-        yield Finding("warning", where, f"{cells_of} code cells are not laid out: run format")
-    if all_points:
-        yield from (Finding("warning", f"{where}#{key}", what) for key, what in points)
-    elif points:
-        yield Finding(
-            "warning", where, f"not yet in the form: {len(points)} points; check {where} lists them"
-        )
+def check_layout(course: Course, stem: str, notebook: NotebookNode) -> Iterator[Finding]:
+    """Check how code is laid out: an error on pages with checks, else one warning."""
+    where, faults = f"{course.source} {stem}", list(formatting.faults(course, stem, notebook))
+    if has_checks(notebook.cells):
+        yield from (error(f"{where}#{key}", what) for key, what in faults)
+    elif faults:
+        number = len({key for key, _ in faults})
+        yield Finding("warning", where, f"{number} code cells are not laid out: run format")
 
 
 def broken_links(course: Course, here: str, text: str) -> Iterator[str]:
@@ -233,13 +225,12 @@ def check_cell(
     else:
         for what in differences(english.source, cell.source):
             yield error(where, what)
-        mended = where.split()[1].partition("#")[0] in course.mended
-        if mended and where.endswith("-caption"):
-            for what in form.caption_faults(cell.source):
-                yield error(where, what)
-        if not where.endswith("#references"):  # titles keep the words of their language
+        role = role_of(english)
+        if role is Role.CAPTION and form.BOLD.match(english.source):
+            yield from (error(where, what) for what in form.caption_faults(cell.source))
+        if role is not Role.REFERENCES:  # titles keep the words of their language
             for what in numbers.lost(course, language, english.source, cell.source):
-                yield Finding("error" if mended else "warning", where, what)
+                yield error(where, what)
             for what in glossary.missing_terms(course, language, english.source, cell.source):
                 yield Finding("warning", where, what)
     for what in lint(course, language, english.source, cell.source):

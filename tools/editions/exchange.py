@@ -11,11 +11,12 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from tools.cells import is_made
 from tools.course import Course, CourseError, cells
 
 from .glossary import allowed_words, missing_terms, terms_in
 from .lint import differences, lint
-from .lock import Entry, cell_state, digest, is_made, read_lock, write_lock
+from .lock import Entry, cell_state, digest, read_lock, write_lock
 from .sync import tidy
 
 HEADER = """\

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from tools.cells import Role, role_of
 from tools.course import Course, CourseError, cells, write_atomically
 
 RECORD = "book/executed.lock"
@@ -58,8 +59,8 @@ def outdated(course: Course, stems: list[str]) -> list[str]:
 def package_digest(course: Course, notebook: NotebookNode) -> str:
     """Of the modules that the page imports, the modules that these import, and the data that they name."""
     folder = course.root / course.package
-    code = cells(notebook, "code")
-    page = "\n".join(cell.source for key, cell in code.items() if key != "setup")
+    code = cells(notebook, "code").values()
+    page = "\n".join(cell.source for cell in code if role_of(cell) is not Role.SETUP)
     texts, waiting = {"": page}, set(imported(page, course.package))
     while waiting:
         path = waiting.pop()

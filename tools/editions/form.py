@@ -1,36 +1,45 @@
-"""The form of a chapter, as CONTRIBUTING says under "How a page is built": what of it a tool can see."""
+"""Check the form of an English page, as docs/authoring.md says it: what of it a tool can see.
+
+Every page keeps its promises to readers: permanent ids, tags from a list, a solution for each exercise. A
+page with a cell `checks` is held to the whole form.
+"""
 
 from __future__ import annotations
 
 import ast
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
 from nbformat import NotebookNode
 
+from tools import cells as contract
+from tools.cells import SHOWN, Role, caption_id, has_checks, having, id_of, is_folded, is_solution, name_of
 from tools.course import Course, cells
 
-from .lock import MEASURED
 from .markup import plain
-from .package import SHOWN
 
 Fault = tuple[str, str]  # a cell's id, and what to do
 
-LEXICONS = ("notation", "faq", "glossary", "teaching", "translations")  # to be looked up, not read through
-TITLE_LENGTH, PROMISE_LENGTH, CAPTION_LENGTH = 28, 160, 120
-MOST_MINUTES, WORDS_A_MINUTE, LINES_A_MINUTE = 40, 150, 12
-BEGINNING = ["setup", "question", "opening", "opening-caption", "imports"]
+TITLE_LENGTH = 28
+MOST_MINUTES, WORDS_A_MINUTE, LINES_A_MINUTE = 40, 140, 8
+BEGINNING = [Role.SETUP, Role.QUESTION, Role.OPENING, caption_id(Role.OPENING), Role.IMPORTS]
+ENDING = [Role.SUMMARY, Role.QUIZ, Role.EXERCISE, Role.CHECKS, Role.REFERENCES]
+HEADINGS = {
+    Role.SUMMARY: "## What to remember",
+    Role.CHECKS: "## Checks",
+    Role.REFERENCES: "## References",
+    Role.PREDICT: "> **Predict first.** ",
+}
 TAGS = re.compile(r"hide-input|hide-cell|claim|one-model|atol-0\.\d+")
 MOST_TOLERANCE = 0.15  # the widest spread of a score that threads and instruction sets were seen to make
 ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*|class-\w+")
 RANDOM = re.compile(r"(?=\w*\d)[0-9a-f]{8}(?:-[0-9a-f-]+)?")  # what editors call a new cell
-FOLDED = {"hide-input", "hide-cell", "claim"}
 TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes, and (\d+) more for the exercises\.")
 EXERCISE = re.compile(r"^### .*\S \(★{1,3}, (\d+) minutes\)$", re.MULTILINE)
 TURN = re.compile(r"### Your turn: .*\S \(★{1,3}, \d+ minutes\)\n")
-WORKED = ("exercise-", "your-turn-")  # cells that say how many minutes they take
 SHARP = '%config InlineBackend.figure_formats = ["retina"]'
 SHADE = re.compile(r"(?<![*\w])(?:dark|pale|light|bright)(?:er|est)?\b|\bblack\b")
 UNTOUCHED = "…\n"  # what a stub prints
@@ -40,20 +49,19 @@ ANSWER = re.compile(r"<details><summary>.*?</details>", re.DOTALL)
 
 
 def promises(course: Course, stem: str, notebook: NotebookNode) -> Iterator[Fault]:
-    """What readers are promised of every page, in the form or not yet."""
+    """Yield what any page lacks of what every reader is promised."""
     yield from id_faults(notebook)
     yield from tag_faults(notebook)
     yield from solved(notebook)
+    if stem in course.pages:
+        yield from title_faults(notebook)
     if stem in course.pages[:1]:
         yield from home_faults(course, notebook)
 
 
-def faults(course: Course, stem: str, notebook: NotebookNode) -> Iterator[Fault]:
-    """What an English page lacks of its form. Only pages of the contents have one."""
-    if stem not in course.pages:
-        return
-    yield from title_faults(notebook)
-    if stem not in (course.pages[0], *LEXICONS):
+def faults(notebook: NotebookNode) -> Iterator[Fault]:
+    """Yield what a page with checks lacks of the form."""
+    if has_checks(notebook.cells):
         for part in (lead, order, opening, imports, summary, quiz, exercises, claims, turns, captions):
             yield from part(notebook)
 
@@ -74,7 +82,7 @@ def id_faults(notebook: NotebookNode) -> Iterator[Fault]:
 
 
 def tag_faults(notebook: NotebookNode) -> Iterator[Fault]:
-    """Tags come from a list, are wide only so far, and nothing but the tag folds a cell."""
+    """Check that tags come from a list and are not too wide, and that nothing but a tag folds a cell."""
     for cell in notebook.cells:
         tags = cell.metadata.get("tags", [])
         for tag in tags:
@@ -82,47 +90,51 @@ def tag_faults(notebook: NotebookNode) -> Iterator[Fault]:
                 yield cell["id"], f"the tag {tag!r} means nothing here: {TAGS.pattern.replace('|', ', ')}"
             elif tag.startswith("atol-") and float(tag.removeprefix("atol-")) > MOST_TOLERANCE:
                 yield cell["id"], f"the tag {tag!r} forgives too much: at most atol-{MOST_TOLERANCE}"
-            elif tag == "one-model" and not draws(cell):
+            elif tag == "one-model" and not has_plot(cell):
                 yield cell["id"], f"the tag {tag!r} is for a figure: numbers have a tolerance"
         for name in {"jupyter", "cellView"} & cell.metadata.keys():
             if "hide-cell" not in tags:
                 yield cell["id"], f"the metadata {name!r} folds it: delete it, or tag a solution hide-cell"
 
 
-def draws(cell: NotebookNode) -> bool:
+def has_plot(cell: NotebookNode) -> bool:
     return any("image/png" in output.get("data", {}) for output in cell.get("outputs", []))
 
 
+def has_picture(cell: NotebookNode) -> bool:
+    return any(
+        kind.startswith("image/") for output in cell.get("outputs", []) for kind in output.get("data", {})
+    )
+
+
 def solved(notebook: NotebookNode) -> Iterator[Fault]:
-    """Every exercise has a solution: text, or code that is folded and has run."""
-    names = {cell["id"]: cell for cell in notebook.cells}
-    for key in names:
-        solution = key.replace("exercise-", "solution-", 1)
-        if key.startswith("exercise-") and not any(name.startswith(solution) for name in names):
-            yield key, f"has no solution: {solution} (code), {solution}-why (words), or both"
-        if key.startswith("solution-") and names[key].cell_type == "code":
-            if not is_folded(names[key]):
+    """Check that every exercise has a solution: words, or code that is folded and has run."""
+    solutions = {cell["id"]: cell for cell in notebook.cells if is_solution(cell)}
+    for key in having(notebook.cells, Role.EXERCISE):
+        if not any(contract.solves(solution, key) for solution in solutions):
+            wanted = id_of(Role.SOLUTION, name_of(key, Role.EXERCISE))
+            yield key, f"has no solution: {wanted} (code), {wanted}-why (words), or both"
+    for key, cell in solutions.items():
+        if cell.cell_type == "code":
+            if not is_folded(cell):
                 yield key, "is tagged hide-cell"
-            if names[key].execution_count is None:
+            if cell.execution_count is None:
                 yield key, "has not run: run sync"
 
 
 def home_faults(course: Course, notebook: NotebookNode) -> Iterator[Fault]:
-    said = "\n".join(cell.source for cell in cells(notebook).values())
+    text = "\n".join(cell.source for cell in cells(notebook).values())
     for stem in course.pages[1:]:
-        if stem in course.stems() and f"]({stem}.ipynb" not in said:
+        if stem in course.stems() and f"]({stem}.ipynb" not in text:
             yield notebook.cells[0]["id"], f"no cell of the page links to {stem}.ipynb"
 
 
 def lead(notebook: NotebookNode) -> Iterator[Fault]:
-    """Under the title: the promise, what is needed, and the time that was measured."""
+    """Check what stands under the title: the promise, what is needed, and the time, which is computed."""
     first = notebook.cells[0]
     blocks = re.split(r"\n\s*\n", first.source.strip())[1:]
-    promise = plain(blocks[0]) if blocks else ""
-    if not promise or blocks[0].startswith("**"):
-        yield first["id"], "one sentence under the title says what the reader will see or be able to do"
-    elif len(promise) > PROMISE_LENGTH or re.search(r"[.!?]\s+\S", promise):
-        yield first["id"], f"the promise is one sentence of at most {PROMISE_LENGTH} characters"
+    if not blocks or blocks[0].startswith("**"):
+        yield first["id"], "a promise under the title says what the reader will see or be able to do"
     if len(blocks) != 3 or not blocks[1].startswith("**You need:** "):
         yield first["id"], "after the promise stand '**You need:** …' and '**Time:** …', and nothing else"
     time = TIME.fullmatch(blocks[-1]) if blocks else None
@@ -135,90 +147,73 @@ def lead(notebook: NotebookNode) -> Iterator[Fault]:
 
 
 def reading_minutes(notebook: NotebookNode) -> int:
-    """What is to be read before the exercises: a formula or a name in code counts as a word."""
+    """Compute the time to read a page up to its exercises: a formula or a name in code counts as a word."""
     words = lines = 0
+    roles = contract.roles(notebook.cells)
     for cell in notebook.cells:
-        if cell["id"].startswith("exercise-"):
+        role = roles[cell["id"]]
+        if role in (Role.EXERCISE, Role.CHECKS):
             break
-        if cell["id"].startswith(("your-turn-", "attempt-")):
+        if role in (Role.TURN, Role.ATTEMPT, Role.SEEDS):
             continue
-        if cell.cell_type == "markdown" and not cell["id"].endswith(MEASURED):
+        if cell.cell_type == "markdown":
             words += len(re.findall(r"\S*[\w…]\S*", plain(cell.source)))
-        elif cell.cell_type == "code" and not is_folded(cell):
+        elif not is_folded(cell):
             lines += sum(bool(line.strip()) for line in cell.source.splitlines())
     return math.ceil((words / WORDS_A_MINUTE + lines / LINES_A_MINUTE) / 5) * 5
 
 
-def is_folded(cell: NotebookNode) -> bool:
-    return cell["id"] == "setup" or bool(FOLDED & set(cell.metadata.get("tags", [])))
-
-
 def minutes_of_exercises(notebook: NotebookNode) -> list[int]:
-    texts = (cell.source for key, cell in cells(notebook).items() if key.startswith(WORKED))
+    """Return the minutes that exercises and turns say."""
+    texts = (cell.source for cell in having(notebook.cells, Role.EXERCISE, Role.TURN).values())
     return [int(match[1]) for text in texts if (match := EXERCISE.search(text))]
 
 
 def order(notebook: NotebookNode) -> Iterator[Fault]:
-    """The cells that every chapter has, where they stand, and the headings they begin with."""
-    ids = [cell["id"] for cell in notebook.cells]
+    """Check the cells that every chapter has, their order, and the headings they begin with."""
+    ids, roles = [cell["id"] for cell in notebook.cells], contract.roles(notebook.cells)
     if ids[1 : len(BEGINNING) + 1] != BEGINNING:
         yield ids[0], f"after the title stand {', '.join(BEGINNING)}, in this order"
-    ends = ["summary", "quiz-", "exercise-", "references"]
-    places = [next((i for i, key in enumerate(ids) if key.startswith(end)), None) for end in ends]
-    for end, place in zip(ends, places, strict=True):
-        if place is None:
-            yield ids[-1], f"the page has no cell '{end}{'NAME' if end.endswith('-') else ''}'"
-    known = [place for place in places if place is not None]
-    if known != sorted(known) or ids[-1] != "references":
-        yield ids[-1], "a page ends with summary, quiz, exercises, references, in this order"
-    predictions = [cells(notebook)[key].source for key in cells(notebook) if key.startswith("predict-")]
-    if not predictions:
-        yield ids[0], "no cell 'predict-NAME' asks for a guess before an experiment"
-    texts = cells(notebook)
-    for key, start in {
-        "summary": "## What to remember",
-        "references": "## References",
-        **dict.fromkeys((key for key in texts if key.startswith("predict-")), "> **Predict first.** "),
-    }.items():
-        if key in texts and not texts[key].source.startswith(start):
+    first = {role: place for place, key in reversed([*enumerate(ids)]) if (role := roles[key]) in ENDING}
+    for role in ENDING:
+        if role not in first:
+            name = f"{role}-NAME" if role in (Role.QUIZ, Role.EXERCISE) else role
+            yield ids[-1], f"the page has no cell '{name}'"
+    places = [first[role] for role in ENDING if role in first]
+    if places != sorted(places) or roles[ids[-1]] is not Role.REFERENCES:
+        yield ids[-1], f"a page ends with {', '.join(ENDING)}, in this order"
+    for key, cell in having(notebook.cells, *HEADINGS).items():
+        if not cell.source.startswith(start := HEADINGS[roles[key]]):
             yield key, f"begins with '{start.strip()}'"
 
 
 def opening(notebook: NotebookNode) -> Iterator[Fault]:
-    """A question of at most two paragraphs, and a picture drawn by folded code."""
-    text, code = cells(notebook), cells(notebook, "code")
-    if "question" in text:
-        heading, *rest = re.split(r"\n\s*\n", text["question"].source.strip())
-        if not re.fullmatch(r"## .*\?", heading):
-            yield "question", "its heading is a question: '## …?'"
-        if len(rest) > 2:
-            yield "question", f"has {len(rest)} paragraphs: at most two"
-    for key in {"opening", "imports"} & code.keys():
-        if "hide-input" not in code[key].metadata.get("tags", []):
+    """Check that the page begins with a question and a picture drawn by folded code."""
+    for key, cell in having(notebook.cells, Role.QUESTION).items():
+        if not re.match(r"## .*\?(\n|$)", cell.source):
+            yield key, "its heading is a question: '## …?'"
+    for key, cell in having(notebook.cells, Role.OPENING, Role.IMPORTS).items():
+        if "hide-input" not in cell.metadata.get("tags", []):
             yield key, "is tagged hide-input"
-    if "opening" in code and not has_picture(code["opening"]):
-        yield "opening", "draws a picture"
-
-
-def has_picture(cell: NotebookNode) -> bool:
-    return any(
-        kind.startswith("image/") for output in cell.get("outputs", []) for kind in output.get("data", {})
-    )
+    for key, cell in having(notebook.cells, Role.OPENING).items():
+        if not has_picture(cell):
+            yield key, "draws a picture"
 
 
 def imports(notebook: NotebookNode) -> Iterator[Fault]:
-    code = cells(notebook, "code")
-    if "imports" in code and not re.search(r"^seed = 0$", code["imports"].source, re.MULTILINE):
-        yield "imports", "says 'seed = 0'"
-    for key, cell in code.items():
-        if key in ("setup", "opening", "imports") or SHOWN.fullmatch(key):
+    """Check that one cell imports, and sets the seed."""
+    roles = contract.roles(notebook.cells)
+    for key, cell in cells(notebook, "code").items():
+        if roles[key] is Role.IMPORTS and not re.search(r"^seed = 0$", cell.source, re.MULTILINE):
+            yield key, "says 'seed = 0'"
+        if roles[key] in (Role.SETUP, Role.OPENING, Role.IMPORTS, *SHOWN):
             continue
         if any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(parsed(cell.source))):
             yield key, "imports: move it to 'imports'"
 
 
 def parsed(source: str) -> ast.Module:
-    """A cell's code without IPython's lines; empty where it cannot be read, which is reported elsewhere."""
+    """Parse a cell's code without IPython's lines; what cannot be parsed is empty, and reported elsewhere."""
     try:
         return ast.parse(re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.MULTILINE))
     except SyntaxError:
@@ -226,22 +221,17 @@ def parsed(source: str) -> ast.Module:
 
 
 def summary(notebook: NotebookNode) -> Iterator[Fault]:
-    if (cell := cells(notebook).get("summary")) is not None:
-        points = re.findall(r"^[-*] (.*)", cell.source, re.MULTILINE)
+    for key, cell in having(notebook.cells, Role.SUMMARY).items():
         if not re.match(r"(- )?\*\*Next:\*\* ", cell.source.strip().splitlines()[-1]):
-            yield "summary", "its last line begins with '**Next:**'"
-        if len([point for point in points if not point.startswith("**Next:**")]) > 6:
-            yield "summary", "has more than six points"
+            yield key, "its last line begins with '**Next:**'"
 
 
 def quiz(notebook: NotebookNode) -> Iterator[Fault]:
-    found = {key: cell.source for key, cell in cells(notebook).items() if key.startswith("quiz-")}
-    if found and not 3 <= len(found) <= 5:
-        yield next(iter(found)), f"the page has {len(found)} questions: three to five"
-    for number, (key, text) in enumerate(found.items()):
-        if text.startswith("## Check yourself\n") != (number == 0):
+    """Check that each question has one right answer, and that each answer says whether it is right."""
+    for number, (key, cell) in enumerate(having(notebook.cells, Role.QUIZ).items()):
+        if cell.source.startswith("## Check yourself\n") != (number == 0):
             yield key, "the first question, and no other, begins with '## Check yourself'"
-        marks = [re.findall("[✓✗]", answer) for answer in ANSWER.findall(text)]
+        marks = [re.findall("[✓✗]", answer) for answer in ANSWER.findall(cell.source)]
         if len(marks) < 2 or [len(mark) for mark in marks] != [1] * len(marks):
             yield key, "each answer is '<details><summary>…</summary>' with one ✓ or ✗"
         if marks.count(["✓"]) != 1:
@@ -249,58 +239,99 @@ def quiz(notebook: NotebookNode) -> Iterator[Fault]:
 
 
 def exercises(notebook: NotebookNode) -> Iterator[Fault]:
-    """Name, stars, minutes, and solutions of their names."""
-    ids = [cell["id"] for cell in notebook.cells]
-    texts = {key: cell.source for key, cell in cells(notebook).items() if key.startswith("exercise-")}
-    for number, (key, text) in enumerate(texts.items()):
-        if len(EXERCISE.findall(text)) != 1:
+    """Check names, stars and minutes of exercises, and that each solution has an exercise."""
+    found = having(notebook.cells, Role.EXERCISE)
+    for number, (key, cell) in enumerate(found.items()):
+        if len(EXERCISE.findall(cell.source)) != 1:
             yield key, "has one heading '### Name (★, 10 minutes)' with one to three stars"
-        if text.startswith("## Exercises\n") != (number == 0):
+        if cell.source.startswith("## Exercises\n") != (number == 0):
             yield key, "the first exercise, and no other, begins with '## Exercises'"
-    for cell in notebook.cells:
-        if cell["id"].startswith("solution-") and not cell["id"].endswith(MEASURED):
-            yield from ((cell["id"], what) for what in solution_faults(cell, ids))
-
-
-def solution_faults(cell: NotebookNode, ids: list[str]) -> Iterator[str]:
-    """A solution belongs to an exercise; one in words is folded."""
-    kind = (
-        "-why"
-        if cell.cell_type == "markdown"
-        else "-claim"
-        if "claim" in cell.metadata.get("tags", [])
-        else ""
-    )
-    name = cell["id"].removeprefix("solution-")
-    if not {f"exercise-{name}", f"exercise-{name.removesuffix(kind)}"} & set(ids):
-        yield "belongs to no exercise: one in code is solution-NAME, in words solution-NAME-why"
-    if cell.cell_type == "markdown" and not SOLUTION.match(cell.source):
-        yield "begins with '<details><summary>Solution</summary>'"
+    for key, cell in having(notebook.cells, Role.SOLUTION).items():
+        if not any(contract.solves(key, exercise) for exercise in found):
+            yield key, "belongs to no exercise: one in code is solution-NAME, in words solution-NAME-why"
+        if cell.cell_type == "markdown" and not SOLUTION.match(cell.source):
+            yield key, "begins with '<details><summary>Solution</summary>'"
 
 
 def claims(notebook: NotebookNode) -> Iterator[Fault]:
-    """What is asserted stands in cells of its own; the table of three seeds right after."""
+    """Check that only checks and solutions assert, and what each check reads and measures."""
+    roles = contract.roles(notebook.cells)
     for key, cell in cells(notebook, "code").items():
-        shown = is_folded(cell) or SHOWN.fullmatch(key)
-        if not shown and any(isinstance(node, ast.Assert) for node in parsed(cell.source).body):
-            yield key, "asserts: move it to a cell of its own, tagged claim"
+        asserts = any(isinstance(node, ast.Assert) for node in parsed(cell.source).body)
+        if roles[key] is Role.CLAIM or (asserts and roles[key] is not Role.CHECK and not is_solution(cell)):
+            yield key, "asserts: move it behind the cell 'checks', tagged claim"
+    for cell in contract.checks_section(notebook.cells):
+        if cell.cell_type == "code" and roles[cell["id"]] is not Role.CHECK:
+            yield cell["id"], "is tagged claim, as every code cell after 'checks'"
     for before, cell in pairwise(notebook.cells):
-        key = cell["id"]
-        if cell.cell_type == "markdown" and key.endswith(MEASURED):
-            claim = key.removesuffix(MEASURED)
-            if before["id"] != claim or "claim" not in before.metadata.get("tags", []):
-                yield key, f"stands right after the cell {claim}, which is tagged claim"
-            if not 1 <= (rows := len(cell.source.splitlines()) - 2) <= 5:
-                yield key, f"has {rows} rows: one to five; the claims command measures them"
+        if roles[key := cell["id"]] is Role.SEEDS:
+            check = contract.check_id(key)
+            if before["id"] != check or not contract.is_claim(before):
+                yield key, f"stands right after the cell {check}, which is tagged claim"
+            if len(cell.source.splitlines()) < 3:
+                yield key, "has no row: the claims command measures them"
+    yield from rebound_names(notebook)
+
+
+def rebound_names(notebook: NotebookNode) -> Iterator[Fault]:
+    """Yield checks that read a name which several cells of the page bind: which one they mean is a guess."""
+    trees = {key: parsed(cell.source) for key, cell in cells(notebook, "code").items()}
+    binding = Counter(name for tree in trees.values() for name in bound_names(tree))
+    for key in having(notebook.cells, Role.CHECK):
+        for name in sorted(read_names(trees[key])):
+            if binding[name] > 1:
+                yield (
+                    key,
+                    f"reads {name!r}, which {binding[name]} cells of the page bind: give each its own name",
+                )
+
+
+def bound_names(tree: ast.Module) -> set[str]:
+    """Return the names that a cell binds for the cells after it; imports count nowhere as another value."""
+    return {
+        name
+        for node in tree.body
+        if not isinstance(node, ast.Import | ast.ImportFrom)
+        for name in bound_by(node)
+    }
+
+
+def bound_by(node: ast.AST) -> set[str]:
+    """Return the names that a statement binds outside of functions, classes and comprehensions."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        return set()
+    if isinstance(node, ast.Name):
+        return {node.id} if isinstance(node.ctx, ast.Store) else set()
+    return set().union(*map(bound_by, ast.iter_child_nodes(node)))
+
+
+def read_names(tree: ast.Module) -> set[str]:
+    """Return the names that a cell reads and does not bind before or in the same statement."""
+    read: set[str] = set()
+    bound: set[str] = set()
+    for statement in tree.body:
+        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        own = set() if isinstance(statement, ast.Assign | ast.AugAssign) else bound_by(statement)
+        inner = {node.id for node in names if isinstance(node.ctx, ast.Store)} - bound_by(statement)
+        inner |= {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
+        read |= {node.id for node in names if isinstance(node.ctx, ast.Load)} - bound - own - inner
+        if isinstance(statement, ast.AugAssign):
+            read |= bound_by(statement) - bound
+        bound |= bound_by(statement)
+    return read
 
 
 def turns(notebook: NotebookNode) -> Iterator[Fault]:
-    """A turn is a task, a stub that prints its sign, and the end of its section."""
+    """Check that a turn is a task, a stub that prints its sign, and the end of its section."""
+    roles = contract.roles(notebook.cells)
     for cell, following, after in zip(notebook.cells, notebook.cells[1:], notebook.cells[2:], strict=False):
-        if cell["id"].startswith("your-turn-"):
-            name = cell["id"].removeprefix("your-turn-")
-            if not TURN.match(cell.source) or following["id"] != f"attempt-{name}":
-                yield cell["id"], f"is '### Your turn: Name (★, 5 minutes)', and attempt-{name} follows"
+        if roles[cell["id"]] is Role.TURN:
+            name = name_of(cell["id"], Role.TURN)
+            attempt = id_of(Role.ATTEMPT, name)
+            if not TURN.match(cell.source) or following["id"] != attempt:
+                yield cell["id"], f"is '### Your turn: Name (★, 5 minutes)', and {attempt} follows"
             else:
                 yield from ((following["id"], what) for what in attempt_faults(following, name))
             if not after.source.startswith("#"):
@@ -308,7 +339,7 @@ def turns(notebook: NotebookNode) -> Iterator[Fault]:
 
 
 def attempt_faults(cell: NotebookNode, name: str) -> Iterator[str]:
-    """A stub has run, is called by its turn in the last line, and says nothing yet."""
+    """Check that a stub has run, is called by its turn in the last line, and says nothing yet."""
     name = name.replace("-", "_")
     call = f"practice.{name}.check(my_{name})"
     if cell.source.splitlines()[-1:] != [call]:
@@ -318,6 +349,7 @@ def attempt_faults(cell: NotebookNode, name: str) -> Iterator[str]:
 
 
 def captions(notebook: NotebookNode) -> Iterator[Fault]:
+    """Check that every figure is sharp and has a caption, which begins with what is seen."""
     texts = cells(notebook)
     for key, cell in cells(notebook, "code").items():
         if any(
@@ -325,16 +357,17 @@ def captions(notebook: NotebookNode) -> Iterator[Fault]:
             for output in cell.get("outputs", [])
         ):
             yield key, f"is blurred on sharp screens: before the first plot stands {SHARP}"
-        if has_picture(cell) and f"{key}-caption" in texts:
-            yield from ((f"{key}-caption", what) for what in caption_faults(texts[f"{key}-caption"].source))
+        if has_picture(cell):
+            caption = caption_id(key)
+            if caption not in texts:
+                yield key, f"draws a picture: a cell {caption} after it says what is seen"
+            else:
+                yield from ((caption, what) for what in caption_faults(texts[caption].source))
 
 
 def caption_faults(text: str) -> Iterator[str]:
-    """In every language a caption begins with what is seen, in one bold sentence."""
-    bold = BOLD.match(text)
-    if not bold:
+    """Check that a caption begins, in every language, with what is seen: a bold sentence, read aloud."""
+    if not BOLD.match(text):
         yield "begins with what is seen, in one bold sentence"
-    elif (length := len(plain(bold[0]))) > CAPTION_LENGTH:
-        yield f"its bold sentence has {length} characters: at most {CAPTION_LENGTH} are read aloud well"
     if shade := SHADE.search(text):
         yield f"says {shade[0]!r}, which is not so where the page is dark: strong, filled, first, left"

@@ -11,9 +11,10 @@ import nbformat
 from nbformat import NotebookNode
 from ruff import find_ruff_bin
 
+from tools.cells import is_made_code
 from tools.course import Course, CourseError, cells, parsed_notebook
 
-from .package import SHOWN, WIDTH
+from .package import WIDTH
 
 
 def format_pages(course: Course, stems: Collection[str] = ()) -> list[str]:
@@ -37,7 +38,7 @@ def unformatted(course: Course, stem: str, notebook: NotebookNode) -> dict[str, 
     return {
         key: wanted[key].source
         for key in code
-        if key != "setup" and not SHOWN.fullmatch(key) and wanted[key].source != code[key].source
+        if not is_made_code(code[key]) and wanted[key].source != code[key].source
     }
 
 
@@ -57,5 +58,5 @@ def faults(course: Course, stem: str, notebook: NotebookNode) -> Iterator[tuple[
         yield key, "its code is not laid out as the others': run format"
     for key, cell in cells(notebook, "code").items():
         longest = max(map(len, cell.source.splitlines()), default=0)
-        if longest > WIDTH and key != "setup" and not SHOWN.fullmatch(key):
+        if longest > WIDTH and not is_made_code(cell):
             yield key, f"has a line of {longest} characters; {WIDTH} fit on a page"

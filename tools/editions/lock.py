@@ -17,17 +17,10 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from tools.cells import is_made
 from tools.course import Course, CourseError, cells, write_atomically
 
 NOTHING = "-"
-TERMS = "terms-table"  # the cell of the glossary page that is made of the terms
-TIMES = "chapter-times"  # the cell of the teachers' page that is made of the chapters' times
-MEASURED = "-seeds"  # the cell X-seeds is the table of what the claims of the cell X measured
-
-
-def is_made(key: str) -> bool:
-    """Whether a Markdown cell is made by ``sync`` and not translated."""
-    return key in (TERMS, TIMES) or key.endswith(MEASURED)
 
 
 class Entry(NamedTuple):

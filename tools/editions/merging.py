@@ -1,13 +1,12 @@
-"""After a merge with conflicts: what tools make is mended, what people wrote is named."""
+"""Resolve conflicts of a git merge in what tools make, and report the others."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 
+from tools.cells import is_made
 from tools.course import Course, CourseError, write_atomically
-
-from .lock import is_made
 
 HUNK = re.compile(
     r"^<<<<<<< [^\n]*\n(.*?)(?:^\|{7} [^\n]*\n.*?)?^=======\n(.*?)^>>>>>>> [^\n]*\n", re.MULTILINE | re.DOTALL

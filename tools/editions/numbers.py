@@ -1,4 +1,4 @@
-"""Numbers in the prose: what was measured stands in an output of its section; translations lose none."""
+"""Check numbers in the prose: an output of their section shows them, and translations lose none."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from nbformat import NotebookNode
 
+from tools.cells import Role, having, is_claim, is_folded, is_made, role_of
 from tools.course import Course
 
-from .form import is_folded
-from .lock import is_made
 from .markup import plain
 
 EXCEPTIONS = "book/numbers.tsv"
@@ -31,14 +31,20 @@ GROUPED = re.compile(r"[1-9]\d{0,2}(?:[.,\s]\d{3})+")
 
 @dataclass
 class Section:
-    """The cells from one `##` heading to the next, with every number that its outputs and code show."""
+    """The prose from one `##` heading to the next, with every number that its outputs and code show."""
 
     prose: list[tuple[str, str]] = field(default_factory=list)
     shown: set[float] = field(default_factory=set)
 
 
 def faults(course: Course, stem: str, notebook: NotebookNode) -> Iterator[tuple[str, str]]:
-    """Decimals and percentages that nothing in their section shows."""
+    """Yield decimals and percentages that neither their section nor a table of seeds on the page shows.
+
+    A course without a file of exceptions has its numbers unchecked.
+    """
+    if not course.text(EXCEPTIONS):
+        return
+    seeds = set(chain.from_iterable(map(shown_numbers, having(notebook.cells, Role.SEEDS).values())))
     allowed = {
         (row["cell"], row["number"])
         for row in csv.DictReader(course.text(EXCEPTIONS).splitlines(), delimiter="\t")
@@ -49,30 +55,35 @@ def faults(course: Course, stem: str, notebook: NotebookNode) -> Iterator[tuple[
             for written, value, slack in measured(text):
                 if (key, written) not in allowed and not any(
                     abs(value * part - number) <= slack * part * 1.001
-                    for number in section.shown
+                    for number in section.shown | seeds
                     for part in ((1, 0.01) if "%" in written else (1,))
                 ):
                     yield key, f"{written} is in no output of its section, nor in {EXCEPTIONS}"
 
 
 def sections(notebook: NotebookNode) -> Iterator[Section]:
-    """A page, cut at its headings of the second level."""
+    """Cut a page at its headings of the second level."""
     section = Section()
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and not is_made(cell["id"]):
             if re.match(r"## ", cell.source):
                 yield section
                 section = Section()
-            if cell["id"] != "references":
+            if role_of(cell) is not Role.REFERENCES:
                 section.prose.append((cell["id"], plain(TIME.sub("", cell.source))))
         else:
-            section.shown |= set(map(float, OUTPUT.findall("\n".join(texts(cell)))))
+            section.shown |= shown_numbers(cell)
     yield section
 
 
+def shown_numbers(cell: NotebookNode) -> set[float]:
+    """Return every number that a cell shows."""
+    return set(map(float, OUTPUT.findall("\n".join(texts(cell)))))
+
+
 def texts(cell: NotebookNode) -> Iterator[str]:
-    """What a cell shows: a derived table, outputs, and code that is not folded."""
-    if cell.cell_type == "markdown" or not is_folded(cell) or "claim" in cell.metadata.get("tags", []):
+    """Yield what a cell shows: a derived table, outputs, and code that is not folded."""
+    if cell.cell_type == "markdown" or not is_folded(cell) or is_claim(cell):
         yield cell.source
     for output in cell.get("outputs", []):
         yield output.get("text", "")
@@ -82,7 +93,7 @@ def texts(cell: NotebookNode) -> Iterator[str]:
 
 
 def measured(text: str) -> Iterator[tuple[str, float, float]]:
-    """Each decimal and percentage: as written, its value, and what rounding may have changed."""
+    """Yield each decimal and percentage: as written, its value, and what rounding may have changed."""
     for match in DECIMAL.finditer(VERSION.sub(" ", text)):
         whole, part, percent = match.groups()
         if part or (percent and whole):
@@ -91,7 +102,7 @@ def measured(text: str) -> Iterator[tuple[str, float, float]]:
 
 
 def lost(course: Course, language: str, english: str, text: str) -> Iterator[str]:
-    """Numbers of an English cell that its translation lacks, spelled as the language spells them."""
+    """Yield the numbers of an English cell that its translation lacks, as English writes them."""
     point = course.languages[language].decimal
     ours = [readings(written, point) for written in numbers(text)]
     known, gone = set().union(*ours), []
@@ -108,12 +119,12 @@ def lost(course: Course, language: str, english: str, text: str) -> Iterator[str
 
 
 def numbers(text: str) -> list[str]:
-    """The numbers in the prose of a cell as they are written, without versions and names such as `h1`."""
+    """Return the numbers in the prose of a cell as written, without versions and names such as `h1`."""
     return NUMBER.findall(VERSION.sub(" ", plain(text)))
 
 
 def readings(written: str, point: str) -> set[str]:
-    """What a number may mean where this is the decimal point: 0,545 is a fraction, 40.000 is grouped."""
+    """Return what a number may mean with this decimal point: 0,545 is a fraction, 40.000 is grouped."""
     whole, dot, part = written.rpartition(point)
     found = {
         f"{int(re.sub(r'[^0-9]', '', whole) or 0)}.{part}"

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
+from tools.cells import is_made_code
 from tools.course import CLAIMS, Course, CourseError, cells, write_atomically
 
 from .lock import Entry, Lock, digest, read_lock, write_lock
-from .package import SHOWN
 
 NUMBERS = "book/numbers.tsv"
 LINK = re.compile(r"\]\((?:([\w-]+)\.ipynb)?#([\w-]+)\)")
@@ -143,7 +143,7 @@ def rename(course: Course, stem: str, old: str, new: str) -> list[str]:
     if stem not in course.stems():
         raise CourseError(f"{course.source} {stem}: there is no such notebook")
     code = cells(pages.notebooks[course.source, stem], "code")
-    own = {key: cell for key, cell in code.items() if key != "setup" and not SHOWN.fullmatch(key)}
+    own = {key: cell for key, cell in code.items() if not is_made_code(cell)}
     word = re.compile(rf"(?<![\w.]){old}(?!\w)")
     if not any(word.search(cell.source) for cell in own.values()):
         raise CourseError(f"{course.source} {stem}: no cell of its own code has {old!r}")

@@ -12,39 +12,40 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from tools.cells import TERMS_TABLE, TIMES_TABLE, Role, check_id, having, is_made, role_of
 from tools.course import Course, CourseError, cells
 
 from . import executed, generated, glossary, package, pictures, times
-from .lock import MEASURED, TERMS, TIMES, Entry, Lock, cell_state, digest, is_made, read_lock, write_lock
+from .lock import Entry, Lock, cell_state, digest, read_lock, write_lock
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
 OF_A_PICTURE = ("height", "width", "words")
 
 
 def code_digest(notebook: NotebookNode) -> str:
-    """Of the code that makes the outputs. The set-up cell makes none and follows the repository's address."""
-    code = [cell.source for key, cell in cells(notebook, "code").items() if key != "setup"]
+    """Digest the code that makes outputs: not the set-up cell, which follows the repository's address."""
+    code = [cell.source for cell in cells(notebook, "code").values() if role_of(cell) is not Role.SETUP]
     return hashlib.sha256(json.dumps(code).encode()).hexdigest()[:12]
 
 
 def derived(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
-    """The cells that are made, not written."""
-    tables = {key: measured(course, stem, key) for key in cells(notebook) if key.endswith(MEASURED)}
-    setup = {"setup": course.setup_code} if course.package else {}
-    tables |= {TIMES: made_text(course, course.source, TIMES, "")} if TIMES in cells(notebook) else {}
-    return {**setup, TERMS: glossary.table(course), **tables, **package.shown(course, stem, notebook)}
+    """Return the source of the cells that are made, not written."""
+    tables = {key: measured(course, stem, key) for key in having(notebook.cells, Role.SEEDS)}
+    setup = {str(Role.SETUP): course.setup_code} if course.package else {}
+    if TIMES_TABLE in cells(notebook):
+        tables[TIMES_TABLE] = made_text(course, course.source, TIMES_TABLE, "")
+    sources = package.shown_sources(course, stem, notebook)
+    return {**setup, TERMS_TABLE: glossary.table(course), **tables, **sources}
 
 
 def made_text(course: Course, language: str, key: str, english: str) -> str:
-    """A made cell in a language: as in English, but for the chapters' titles in the table of times."""
-    return times.table(course, language) if key == TIMES else english
+    """Return a made cell in a language: as in English, but for the chapters' titles in the table of times."""
+    return times.table(course, language) if key == TIMES_TABLE else english
 
 
 def measured(course: Course, stem: str, key: str) -> str:
-    """What the claims of a cell measured, a line a quantity: on each seed, and the asserted bound."""
-    claims = [
-        row for row in course.claims if (row["chapter"], row["cell"]) == (stem, key.removesuffix(MEASURED))
-    ]
+    """Table what the claims of a cell measured, a line a quantity: on each seed, and the asserted bound."""
+    claims = [row for row in course.claims if (row["chapter"], row["cell"]) == (stem, check_id(key))]
     seeds = [name for name in (claims[0] if claims else ()) if name.startswith("seed ")]
     head = ["", *(f"`seed = {name.removeprefix('seed ')}`" for name in seeds), "`assert`"]
     lines = [head, ["---"] + ["---:"] * (len(head) - 1)]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from tools.course import Course, cells
+from tools.cells import for_students
+from tools.course import Course
 
 from .form import TIME
 
 
 def table(course: Course, language: str) -> str:
-    """A line a chapter, in the words of a language: the minutes that it says, the seconds that it ran.
+    """Return a line a chapter, in the words of a language: the minutes that it says, the seconds that it ran.
 
-    Cells of solutions have no link: copies for students lack them.
+    Cells of solutions and checks have no link: copies for students lack them.
     """
     word = course.words(language)
     heads = ("chapter", "reading", "exercises", "running", "longest")
@@ -21,7 +22,7 @@ def table(course: Course, language: str) -> str:
         title = (course.read(language, stem) if course.path(language, stem).exists() else english).cells[0]
         name = title.source.splitlines()[0].removeprefix("# ")
         said = TIME.search(english.cells[0].source)
-        there = {"", *(key for key in cells(english, "code") if not key.startswith("solution-"))}
+        there = {"", *(cell["id"] for cell in for_students(english.cells))}
         measured = (row for row in course.running if row["chapter"] == stem and row["cell"] in there)
         seconds = {row["cell"]: int(row["seconds"]) for row in measured}
         numbers = [*(map(int, said.groups()) if said else (0, 0)), seconds.pop("", 0)]

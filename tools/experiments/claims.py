@@ -30,6 +30,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from tools.cells import Role, is_claim, role_of
 from tools.course import CLAIMS, Course, CourseError, cells, write_atomically
 
 SEEDS = (0, 1, 2)
@@ -61,7 +62,7 @@ def claims_of(notebook: NotebookNode) -> list[Claim]:
     return [
         Claim(key, *parsed)
         for key, cell in cells(notebook, "code").items()
-        if "claim" in cell.metadata.get("tags", [])
+        if is_claim(cell)
         for line in ast.parse(cell.source).body
         if (parsed := parse(line))
     ]
@@ -81,14 +82,14 @@ def recording(source: str) -> str:
 def with_seed(notebook: NotebookNode, seed: int) -> NotebookNode:
     """The notebook to run: another seed, claims noted, and a last cell that prints the notes."""
     notebook = copy.deepcopy(notebook)
-    for key, cell in cells(notebook, "code").items():
+    for cell in cells(notebook, "code").values():
         cell.outputs = []
-        if key in ("imports", "seed"):
+        if role_of(cell) is Role.IMPORTS:
             cell.source = re.sub(r"^seed = \d+$", f"seed = {seed}", cell.source, flags=re.MULTILINE)
-        if "claim" in cell.metadata.get("tags", []):
+        if is_claim(cell):
             cell.source = recording(cell.source)
     if not any(re.search(rf"^seed = {seed}$", c.source, re.MULTILINE) for c in notebook.cells):
-        raise CourseError("neither `imports` nor `seed` has a line `seed = 0`")
+        raise CourseError("`imports` has no line `seed = 0`")
     notebook.cells.insert(0, new_code_cell("_claims = []"))
     shown = "[(f'{v:.4g}' if isinstance(v, float) else str(v), held) for v, held in _claims]"
     notebook.cells.append(new_code_cell(f"import json\nprint(json.dumps({shown}))"))

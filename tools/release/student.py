@@ -1,21 +1,25 @@
-"""The course without its solutions, for a class that is to find them."""
+"""Make copies for students: the course without its solutions and checks."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
+from tools.cells import for_students
 from tools.course import Course, CourseError
 from tools.site.build import build
 
 from .archives import archive
 
-LEFT_OUT = "solution-"
+LINK = re.compile(
+    r"(?P<open>\s*[(（])?\[(?P<words>[^\]]*)\]\((?:(?P<stem>[\w-]+)\.ipynb)?#(?P<cell>[\w-]+)\)(?P<close>[)）])?"
+)
 COPIED = ("_config.yml", "_toc.yml", "LICENSE", "LICENSE-PROSE")
 
 
 def without_solutions(course: Course, folder: Path) -> Course:
-    """A copy of the course whose notebooks lack every cell ``solution-…``."""
+    """Return a copy of the course whose notebooks lack solutions and checks, and links to them."""
     shutil.rmtree(folder, ignore_errors=True)
     hidden = shutil.ignore_patterns("__pycache__", ".*")
     for name in ("book", course.package):
@@ -23,16 +27,43 @@ def without_solutions(course: Course, folder: Path) -> Course:
     for name in COPIED:
         shutil.copy(course.root / name, folder)
     copy = Course(folder)
+    gone = {address for stem in course.stems() for address in left_out(course, stem)}
     for language in copy.languages:
         for stem in copy.stems(language):
             notebook = copy.read(language, stem)
-            notebook.cells = [cell for cell in notebook.cells if not cell["id"].startswith(LEFT_OUT)]
+            notebook.cells = for_students(notebook.cells)
+            for cell in notebook.cells:
+                if cell.cell_type == "markdown":
+                    cell.source = without_links(cell.source, stem, gone)
             copy.write(language, stem, notebook)
+        asked = course.text(f"book/{language}/asked.tsv").splitlines(keepends=True)
+        kept = "".join(line for line in asked if line.partition("\t")[0] not in gone)
+        (folder / "book" / language / "asked.tsv").write_text(kept, encoding="utf-8")
     return copy
 
 
+def left_out(course: Course, stem: str) -> set[str]:
+    """Return the addresses of the cells of a page that students do not get."""
+    cells = course.read(course.source, stem).cells
+    return {f"{stem}#{cell['id']}" for cell in cells} - {
+        f"{stem}#{cell['id']}" for cell in for_students(cells)
+    }
+
+
+def without_links(text: str, stem: str, gone: set[str]) -> str:
+    """Return a passage without links to cells that are gone: in brackets nothing is left, else the words."""
+
+    def unlinked(match: re.Match[str]) -> str:
+        if f"{match['stem'] or stem}#{match['cell']}" not in gone:
+            return match[0]
+        before, after = match["open"] or "", match["close"] or ""
+        return "" if before and after else f"{before}{match['words']}{after}"
+
+    return LINK.sub(unlinked, text)
+
+
 def student(course: Course, wheel: Path, out: Path) -> list[Path]:
-    """The site and one archive an edition, without solutions."""
+    """Make the site and one archive an edition, without solutions and checks."""
     copy = without_solutions(course, out / "source")
     if not build(list(copy.languages), out / "html", copy):
         raise CourseError("the site without solutions has faults; they are listed above")

@@ -12,8 +12,9 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
+from tools import cells as contract
+from tools.cells import Role, caption_id
 from tools.course import parsed_notebook
-from tools.editions.lock import MEASURED
 
 from .edition import course_of, words
 from .formulas import with_comma
@@ -38,7 +39,10 @@ class CellRenderer(SphinxRenderer):
     def begin(self, cells: list[dict], environment) -> None:
         """Start a notebook: find which cells caption which pictures."""
         self.environment = environment
-        self.cell = ""
+        self.cell, self.role = "", Role.TEXT
+        self.roles = contract.roles(cells)
+        self.solutions = {cell["id"] for cell in cells if contract.is_solution(cell)}
+        self.checks = {cell["id"] for cell in contract.checks_section(cells)}
         self.headings = 0
         self.heading = ""
         self.contents_shown = False
@@ -47,9 +51,18 @@ class CellRenderer(SphinxRenderer):
         self.facts: dict[str, object] = {}  # what lists of chapters say of the page
         self.captions_of = {}
         for cell, following in pairwise(cells):
-            if following["id"] == f"{cell['id']}-caption" and following["cell_type"] == "markdown":
+            if following["id"] == caption_id(cell["id"]) and following["cell_type"] == "markdown":
                 self.captions_of[cell["id"]] = following["source"]
-        self.captions = {f"{cell}-caption" for cell in self.captions_of}
+        self.captions = set(map(caption_id, self.captions_of))
+
+    def enter(self, cell: str) -> Role:
+        """Go on to a cell and return its role."""
+        self.cell, self.role = cell, self.roles[cell]
+        return self.role
+
+    def add_passage(self, cell: str, text: str, heading: str) -> None:
+        """Add a passage to what the search finds, with the role of its cell."""
+        self.passages.append([cell, text, heading, str(self.roles[cell])])
 
     def warn(self, message: str) -> None:
         """A warning that names notebook and cell; the builds count it as an error."""
@@ -58,16 +71,17 @@ class CellRenderer(SphinxRenderer):
 
     def markdown_cell(self, source: str) -> None:
         """Render one cell; its id becomes the anchor of its heading, or of its first block."""
-        if self.cell.startswith("solution-"):  # the page's own box is around it
+        in_solution = self.cell in self.solutions
+        if in_solution:  # the page's own box is around it
             source = DETAILS.sub(r"\1", source)
-        if self.cell.startswith("quiz-"):
+        if self.role is Role.QUIZ:
             source = source.replace("<details>", '<details class="answer">')
             source = SUMMARY.sub(lambda found: curled(found[0], self.environment.config), source)
         tokens = self.md.parse(source, self.md_env)
         self.headings = 0
         if tokens and tokens[0].content.startswith("<details>"):
             tokens[0].content = tokens[0].content.replace("<details>", f'<details id="{self.cell}">', 1)
-        elif not self.cell.startswith("solution-") and (not tokens or tokens[0].type != "heading_open"):
+        elif not in_solution and (not tokens or tokens[0].type != "heading_open"):
             self.current_node += nodes.target("", "", ids=[self.cell])
         branches = [(branch, len(branch)) for branch in self.open_branches()]
         self._render_tokens(tokens)
@@ -94,9 +108,9 @@ class CellRenderer(SphinxRenderer):
         titles = [curled(title, config) for title in titles]
         self.heading = "".join(titles) or self.heading
         texts = [curled(text, config) for text in filter(None, map(said, added))]
-        if (texts or not self.passages) and not self.cell.endswith(MEASURED):
+        if (texts or not self.passages) and self.role is not Role.SEEDS:
             text = " ".join(titles + texts).replace("\n", " ")
-            self.passages.append([self.cell, text, named(added) or self.heading])
+            self.add_passage(self.cell, text, named(added) or self.heading)
 
     def dress(self, added: list[nodes.Node]) -> None:
         """Classes for the style sheet: what kind of passage this is."""
@@ -110,13 +124,13 @@ class CellRenderer(SphinxRenderer):
                 self.contents_shown = True
             elif isinstance(node, nodes.paragraph) and (mark := ANSWER.match(node.astext())):
                 node["classes"].append("right" if mark[0] == "✓" else "wrong")
-            elif isinstance(node, nodes.table) and self.cell.endswith(MEASURED):
+            elif isinstance(node, nodes.table) and self.role is Role.SEEDS and self.cell not in self.checks:
                 word = words(self.environment.config)
                 label = f"<summary>{word['seeds']}</summary>\n<p>{word['seeds_bound']}</p>"
                 parts = nodes.raw("", label, format="html"), node.deepcopy()
                 node.replace_self(Box("", *parts, tag="details", classes=["seeds"]))
         has_facts = any("facts" in node["classes"] for node in added if isinstance(node, nodes.paragraph))
-        for section in added if self.cell == "title" and not has_facts and not self.is_home() else ():
+        for section in added if self.role is Role.TITLE and not has_facts and not self.is_home() else ():
             if isinstance(section, nodes.section):
                 section += nodes.raw("", TOOLS, format="html")
 
@@ -173,6 +187,8 @@ class CellRenderer(SphinxRenderer):
         if isinstance(self.current_node, nodes.section):
             self.headings += 1
             self.current_node["ids"] = [self.cell if self.headings == 1 else f"{self.cell}-{self.headings}"]
+            if self.role in (Role.SUMMARY, Role.CHECKS):
+                self.current_node["classes"].append(f"role-{self.role}")
 
     def render_blockquote(self, token) -> None:
         """`> **Note.** …` is a callout; its first words are its title, in the reader's language."""
@@ -180,7 +196,7 @@ class CellRenderer(SphinxRenderer):
         quote = self.current_node.children[-1]
         first = quote.children[0] if quote.children else None
         if isinstance(first, nodes.paragraph) and isinstance(first_part(first), nodes.strong):
-            kind = "predict" if self.cell.startswith("predict-") else "note"
+            kind = "predict" if self.role is Role.PREDICT else "note"
             box = Box("", *quote.children, role="note", classes=list(dict.fromkeys(["note", kind])))
             quote.replace_self(box)
 

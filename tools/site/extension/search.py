@@ -16,6 +16,7 @@ from .plain import plain
 
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
 HERE = Path(__file__).parent
+SOURCE, API = "source", "api"  # roles of passages of pages that are no notebooks
 logger = logging.getLogger(__name__)
 
 
@@ -24,12 +25,12 @@ def read(app: Sphinx, doctree: nodes.document) -> None:
     found = []
     for node in doctree.findall(nodes.list_item):
         if anchor := ANCHOR.search(node.astext()):
-            found.append([anchor[1], ANCHOR.sub("", node.astext()), ""])
+            found.append([anchor[1], ANCHOR.sub("", node.astext()), "", SOURCE])
     for node in doctree.findall(addnodes.desc):
         said = next(node[1].findall(nodes.paragraph), nodes.Text(""))
         for key in node[0]["ids"][:1]:
             name = key.rpartition(".")[2]
-            found.append([key, f"{name}: {plain(said)}", name])
+            found.append([key, f"{name}: {plain(said)}", name, API])
     if found:
         app.env.metadata[app.env.docname]["passages"] = found
 
@@ -37,7 +38,7 @@ def read(app: Sphinx, doctree: nodes.document) -> None:
 def passages(app: Sphinx) -> list[list]:
     """For each page in order: address, title, "Chapter 4" and its passages.
 
-    A passage is its anchor, text and heading, then in which other words readers ask for it.
+    A passage is its anchor, text, heading and role, then in which other words readers ask for it.
     """
     home, course, language = app.config.root_doc, course_of(app.config), app.config.course_language
     numbers, chapter, asked = course.numbers, words(app.config)["chapter"], course.asked(language)

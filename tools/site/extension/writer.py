@@ -7,10 +7,13 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
+from tools.cells import Role
+
 from .code import by_line
 from .edition import words
 
 HAN = re.compile("[\u4e00-\u9fff]")
+CHECKS = f"role-{Role.CHECKS}"  # the class of a section that is folded behind its heading
 WIDEST, ROOM = 30, 60  # signs: of one column, of all columns
 KEPT_HYPHEN = re.compile(r"(?<=\bnơ)-(?=ron)|(?<=\b[Tt]op)-(?=[kp]\b)|(?<=\b[n\d])-(?=gram)")
 PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
@@ -60,6 +63,24 @@ class CourseTranslator(HTML5Translator):
             label = self.word("permalink") + (self.word("colon") + escape(said(title)) if title else "")
             attributes = f'tabindex="-1" aria-label="{label}" title="{self.word("permalink")}"'
             self.body.append(f'<a class="headerlink" href="#{node["ids"][0]}" {attributes}>#</a>')
+
+    def visit_title(self, node: nodes.Element) -> None:
+        """Open a heading; that of the checks is the line behind which its section is folded."""
+        if CHECKS in node.parent["classes"]:
+            self.body.append("<details><summary>")
+        super().visit_title(node)
+
+    def depart_title(self, node: nodes.Element) -> None:
+        """Close it."""
+        super().depart_title(node)
+        if CHECKS in node.parent["classes"]:
+            self.body.append("</summary>\n")
+
+    def depart_section(self, node: nodes.Element) -> None:
+        """Close a section and its fold."""
+        if CHECKS in node["classes"]:
+            self.body.append("</details>\n")
+        super().depart_section(node)
 
     def visit_Box(self, node: Box) -> None:
         """Open a cell, a figure, a caption, a note or a passage in another language."""

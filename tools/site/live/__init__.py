@@ -67,15 +67,13 @@ def loader(app: Sphinx, page: str) -> str:
 
 
 def put_in_place(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Add each component of a page after its cell, or after the fold in which a guess hides that."""
+    """Add each component of a page after its cell."""
     start = loader(app, page)
     for place in places():
         if place["page"] == page.rpartition("/")[2]:
             for cell in [box for box in doctree.findall(Box) if place["cell"] in box["ids"]]:
                 html = start + markup(app, place["component"])
                 side = 0 if place.get("before") else 1
-                if "guessed" in cell.parent["classes"]:
-                    cell = cell.parent
                 cell.parent.insert(cell.parent.index(cell) + side, nodes.raw("", html, format="html"))
                 start = ""
 

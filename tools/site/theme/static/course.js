@@ -98,7 +98,7 @@
   // A link may lead into what is folded.
   const unfold = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (target?.matches(".cell")) find("details", target)?.setAttribute("open", "");
+    if (target?.matches(".cell, .role-checks")) find("details", target)?.setAttribute("open", "");
     for (let box = target?.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
   };
   addEventListener("hashchange", unfold);

@@ -140,7 +140,7 @@
     if (!isChapter || scrollY < 100 || (seen.size < 2 && !(stem in read))) return; // to peek is not to read
     change(() => {
       read.last = stem;
-      const isRead = current.id === "summary" && seen.size > sections.length / 2 && !chosen; // not who jumps to the end
+      const isRead = current.matches(".role-summary") && seen.size > sections.length / 2 && !chosen; // not who jumps to the end
       if (read[stem] !== true) read[stem] = isRead || current.id;
     });
   };

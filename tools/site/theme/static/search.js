@@ -10,7 +10,7 @@
   const BESIDE_NAMES = 0.6; // what all other words count at most, of what the names of the course in a query count
   const USUAL = 2.5; // the rarity of a usual word; a single unknown word counts no more than that
   const IN_HEADING = 4, UNDER_HEADING = 1, UNDER_TITLE = 0.5, IN_ADDRESS = 0.5, IN_QUESTION = 2; // how much a word counts there; in the text: 1
-  const ASIDE = /^api\.|^references\.|#(?:class|function|solution|predict|exercise|your-turn)-|-caption$|#references$|terms-table$/; // beside the text: code, sources, captions, a table of all terms, and what asks instead of answering
+  const ASIDE = new Set("api source references class function caption table solution predict exercise your-turn checks check".split(" ")); // roles of what is beside the text, or asks instead of answering
   const IN_ASIDE = 0.7; // what these count where the query does not name them
   const IN_SOURCES = 0.45; // what a source counts where the query names something of the course, and no year
   const IN_FAQ = 1.2; // what an answer to a frequent question counts where several things are asked
@@ -77,8 +77,8 @@
 
   const stemsOf = words => words.filter(token => !token.part).map(token => token.stem).join(" ");
 
-  const passages = pages.flatMap(([address, title, chapter, parts]) => parts.map(([anchor, text, heading, ...asked], place) => (
-    { page: address, address: `${address}#${anchor}`, title, chapter, heading, asked, text: text.normalize("NFC"), first: place === 0, aside: ASIDE.test(`${address}#${anchor}`) })));
+  const passages = pages.flatMap(([address, title, chapter, parts]) => parts.map(([anchor, text, heading, role, ...asked], place) => (
+    { page: address, address: `${address}#${anchor}`, title, chapter, heading, asked, text: text.normalize("NFC"), first: place === 0, aside: ASIDE.has(role) })));
   const termOf = heading => heading.replace(/ ?[（(].*[)）]/u, ""); // without its English
   const byWord = new Map();
   const byStem = new Map();

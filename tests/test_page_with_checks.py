@@ -1,0 +1,70 @@
+"""The site folds checks behind their heading and the package's code behind its words."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from bs4 import BeautifulSoup
+from test_form import PAGE, page
+
+from tools.course import ROOT, Course
+from tools.site.build import build
+
+ANSWERED = "lost?\n\n<details><summary>Answer</summary>\n\nA tenth.\n\n</details>"
+SHOWN = """\
+%%% code class-Loaf hide-input
+class Loaf:
+    pass
+%%% code function-cut hide-input
+def cut(): ...
+"""
+
+
+@pytest.fixture(scope="module")
+def bread(tmp_path_factory: pytest.TempPathFactory) -> BeautifulSoup:
+    root = tmp_path_factory.mktemp("course")
+    for name in ("_config.yml", "LICENSE", "LICENSE-PROSE", "book/en/language.yml", "book/en/words.yml"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, root / name)
+    (root / "_toc.yml").write_text("root: book/en/index\nchapters: [{file: book/en/bread}]\n")
+    course = Course(root)
+    text = PAGE.replace(" picture", "").replace("%%% text opening-caption\n**A loaf.** It is brown.\n", "")
+    text = text.replace("lost?", ANSWERED).replace("%%% text summary", f"{SHOWN}%%% text summary")
+    practice = root / course.package / "practice/bread.py"
+    practice.parent.mkdir(parents=True)
+    practice.write_text("def cut(loaf): ...\n")
+    course.write("en", "index", page("%%% text title\n# Baking\n\n[Bread](bread.ipynb)"))
+    course.write("en", "bread", page(text))
+    assert build(["en"], root / "html", course)
+    return BeautifulSoup((root / "html/en/bread.html").read_text(encoding="utf-8"), "html.parser")
+
+
+def test_the_checks_are_folded_behind_their_heading(bread: BeautifulSoup) -> None:
+    section = bread.find(id="checks")
+    assert [child.name for child in section.find_all(recursive=False)] == ["details"]
+    assert section.details.summary.h2.get_text().startswith("Checks")
+    assert section.find(id="weigh-check").find_parent("details") is section.details
+    assert not section.details.find("details")  # code and table are shown plainly
+    assert section.table and "assert" in section.pre.get_text()
+    assert not bread.find(id="references").find_parent("details")
+
+
+def test_the_checks_are_in_the_contents(bread: BeautifulSoup) -> None:
+    assert bread.select_one('.sections a[href="#checks"]')
+
+
+def test_the_packages_code_is_folded_behind_its_words(bread: BeautifulSoup) -> None:
+    words = Course().words("en")
+    assert bread.find(id="class-Loaf").summary.get_text() == words["package_class"] == "The package's class"
+    assert bread.find(id="function-cut").summary.get_text() == words["package_function"]
+
+
+def test_a_prediction_folds_its_answer_and_nothing_else(bread: BeautifulSoup) -> None:
+    question = bread.select_one(".note.predict")
+    answer = question.find_next_sibling()
+    assert (answer.name, answer.summary.get_text()) == (
+        "details",
+        "Answer",
+    ) and "A tenth." in answer.get_text()
+    assert not bread.find(id="weigh-code").find_parent("details")
