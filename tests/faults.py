@@ -51,6 +51,10 @@ OTHER = {
 }
 
 
+BY_READING = "only a reader can"
+BY_CONTENTS = "seen where it has code, a formula, a link, a number or a term; else only a reader can"
+
+
 class TextFault(NamedTuple):
     """What becomes of a cell's text; None where the fault has no place in it."""
 
@@ -69,6 +73,7 @@ class PageFault(NamedTuple):
     what: str
     change: Callable[[NotebookNode], bool]
     everywhere: bool = False
+    unseen: str = ""
 
 
 class FileFault(NamedTuple):
@@ -136,18 +141,18 @@ def plain_word(text: str) -> str | None:
 TEXT_FAULTS = [
     # ---- what a translation loses, exchanges or adds ----
     TextFault("tr vi zh", "an edit that nobody stamped", lambda t: f"{t} ", stamped=False),
-    TextFault("tr vi zh", "a list item lost", without_line(r"- ")),
+    TextFault("tr vi zh", "a list item lost", without_line(r"- "), BY_CONTENTS),
     TextFault("tr vi zh", "a row of a table lost", without_line(r"\| ")),
-    TextFault("tr vi zh", "a sentence lost", without_sentence, "seen where the rest is short; else only a reader can"),
+    TextFault("tr vi zh", "a sentence lost", without_sentence, BY_CONTENTS),
     TextFault("tr vi zh", "a heading lost", sub(r"^#+ ", "")),
-    TextFault("tr vi zh", "a passage no longer bold", sub(r"\*\*([^*]+)\*\*", r"\1")),
+    TextFault("tr vi zh", "a passage no longer bold", sub(r"\*\*([^*]+)\*\*", r"\1"), "emphasis is the translator's own"),
     TextFault("tr vi zh", "a number changed", sub(r"\b\d\d\b(?![.,%\d])", "97")),
     TextFault("tr vi zh", "a decimal changed", sub(r"(?<=[ (])(0?[.,]\d)\d\b", r"\g<1>1")),
     TextFault("tr vi zh", "a formula changed", sub(r"\$([^$]+)\$", r"$\1^2$")),
     TextFault("tr vi zh", "a formula lost", sub(r" \$[^$]+\$", "")),
-    TextFault("tr vi zh", "two formulas of a paragraph exchanged", exchange(r"(?<!\$)\$[^$]+\$(?!\$)")),
-    TextFault("tr vi zh", "two code words of a paragraph exchanged", exchange(r"`[^`]+`")),
-    TextFault("tr vi zh", "two links of a paragraph exchanged", exchange(r"(?<=\])\([^)]+\)")),
+    TextFault("tr vi zh", "two formulas of a paragraph exchanged", exchange(r"(?<!\$)\$[^$]+\$(?!\$)"), BY_READING),
+    TextFault("tr vi zh", "two code words of a paragraph exchanged", exchange(r"`[^`]+`"), BY_READING),
+    TextFault("tr vi zh", "two links of a paragraph exchanged", exchange(r"(?<=\])\([^)]+\)"), BY_READING),
     TextFault("tr vi zh", "code changed", sub(r"`([a-z_]+)`", r"`\1s`")),
     TextFault("tr vi zh", "a link to elsewhere", sub(r"\]\(([a-z-]+)\.ipynb", "](index.ipynb")),
     TextFault("tr vi zh", "a sentence of another language", lambda t: None),  # set below for each language
@@ -159,9 +164,9 @@ TEXT_FAULTS = [
     TextFault("tr", "the agreed term replaced", sub("(?i)anahtar", "tuş")),
     TextFault("vi", "the agreed term replaced", sub("khóa", "phím")),
     TextFault("zh", "the agreed term replaced", sub("查詢", "查找")),
-    TextFault("tr", "a negation lost", sub("değildir", "dir"), "only a reader can"),
-    TextFault("vi", "a negation lost", sub(" không ", " "), "only a reader can"),
-    TextFault("zh", "a negation lost", sub("不是", "是"), "only a reader can"),
+    TextFault("tr", "a negation lost", sub("değildir", "dir"), BY_READING),
+    TextFault("vi", "a negation lost", sub(" không ", " "), BY_READING),
+    TextFault("zh", "a negation lost", sub("不是", "是"), BY_READING),
     # ---- typography ----
     TextFault("tr vi zh", "a zero-width space", sub(r"(?<=\w)(?=\w)", "\u200b")),
     TextFault("tr vi zh", "a no-break space", sub(r"(?<=\w) (?=\w)", "\u00a0")),
@@ -194,7 +199,7 @@ TEXT_FAULTS = [
     TextFault("en", "a word twice", sub(r"\bthe\b", "the the")),
     TextFault("en", "curly quotation marks", sub(r'"([^"]+)"', "“\\1”")),
     TextFault("en", "a number of a step by hand changed", sub(r"= (\d)\.(\d)(\d\d)\b", r"= \1.\3\2"), "a step by hand is shown by no output"),
-    TextFault("en", "a whole number in words changed", sub(r"\bthree\b", "four"), "only a reader can"),
+    TextFault("en", "a whole number in words changed", sub(r"\bthree\b", "four"), BY_READING),
 ]
 # fmt: on
 
@@ -259,7 +264,7 @@ def without(prefix: str, kind: str | None = None) -> Callable[[NotebookNode], bo
 
 
 def swapped(notebook: NotebookNode) -> bool:
-    """Two long texts change places, those that are most alike in what they are made of."""
+    """Exchange two long texts that have the same contents and form."""
     from tools.editions.markup import plain, skeleton
 
     texts = [c for c in cells(notebook).values() if len(plain(c.source)) > 60 and c["id"] != "title"]
@@ -281,7 +286,7 @@ def tag(*names: str) -> Callable[[NotebookNode], object]:
 
 # fmt: off
 PAGE_FAULTS = [
-    PageFault("tr vi zh", "two cells' texts exchanged", swapped),
+    PageFault("tr vi zh", "two cells' texts exchanged", swapped, unseen=BY_CONTENTS),
     PageFault("en", "a picture replaced", other_picture, everywhere=True),
     PageFault("tr", "a picture replaced in one language", other_picture),
     PageFault("en", "two pictures exchanged", exchanged_pictures, everywhere=True),
@@ -318,7 +323,7 @@ FILE_FAULTS = [
     FileFault("_toc.yml", "a chapter out of the contents", r" +- file: book/en/transformer\n", "", "tests/test_site.py::test_every_chapter_is_in_the_table_of_contents"),
     FileFault("book/tr/words.yml", "{n} lost from a notice", r"(?m)^(stale: .*)\{n\}", r"\1"),
     FileFault("book/zh/words.yml", "a word of the interface lost", r"(?m)^search: .*\n", "", "tests/test_site.py -k has_every_word"),
-    FileFault("book/tr/words.yml", "next and previous exchanged", r"(?m)^previous: (.*)\nnext: (.*)", r"previous: \2\nnext: \1", unseen="only a reader can"),
+    FileFault("book/tr/words.yml", "next and previous exchanged", r"(?m)^previous: (.*)\nnext: (.*)", r"previous: \2\nnext: \1", unseen=BY_READING),
     FileFault("book/tr/terms.csv", "a term emptied", r"(?m)^query,[^,]*,", "query,,", "tests/test_faq_and_glossary.py"),
     FileFault("book/vi/terms.csv", "a shifted column", r"(?m)^query,", "query,,"),
     FileFault("book/tr/translation.lock", "a line of the lock edited by hand", r"(?m)^(transformer \S+) \S+ (\S+)$", r"\1 000000000000 \2"),
@@ -444,7 +449,7 @@ def try_page(copy: Copy, known: Known, fault: PageFault) -> Iterator[Result]:
             if line := found(copy, known, language, stem):
                 noticed.append(line)
             copy.restore()
-        yield Result(f"{language}: {fault.what}", planted, noticed, "")
+        yield Result(f"{language}: {fault.what}", planted, noticed, fault.unseen)
 
 
 def try_file(copy: Copy, known: Known, fault: FileFault) -> Iterator[Result]:

@@ -166,6 +166,16 @@ def starts_section(cell: Cell) -> bool:
     return cell["cell_type"] == "markdown" and cell["source"].startswith("#")
 
 
+def sections(cells: Sequence[Cell]) -> list[list[str]]:
+    """Return the ids of a page's cells, from each heading up to the next."""
+    found: list[list[str]] = [[]]
+    for cell in cells:
+        if starts_section(cell):
+            found.append([])
+        found[-1].append(cell["id"])
+    return found
+
+
 # --- names in ids ----------------------------------------------------------------------------------
 
 

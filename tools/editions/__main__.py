@@ -111,7 +111,7 @@ def run_import(course: Course, args: argparse.Namespace) -> int:
     path = args.file or exchange.default_path(course, args.language, args.stem)
     with course.alone():
         changed = exchange.take_in(course, args.language, args.stem, path, args.stamp)
-    for warning in exchange.term_warnings(course, args.language, args.stem, changed):
+    for warning in exchange.warnings(course, args.language, args.stem, changed):
         print(warning)
     print(f"{len(changed)} cells changed: {' '.join(changed)}" if changed else "no cell changed")
     return 0

@@ -1,4 +1,4 @@
-"""Finds where a language has left the English, and text that a reader of it would stumble over."""
+"""Find where a language has left the English, and text that a reader of it would stumble over."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from tools.cells import Role, has_checks, is_made, role_of
+from tools.cells import Role, has_checks, is_made, role_of, sections
 from tools.course import Course, CourseError, cells
 
-from . import executed, form, formatting, generated, glossary, numbers, package, pairs, pictures, typography
-from .lint import differences, lint
+from . import executed, form, formatting, generated, numbers, package, pictures, typography
+from .comparison import differences
+from .lint import lint
 from .lock import NOTHING, Entry, Lock, cell_state, digest, read_lock
 from .markup import skeleton
 from .sync import code_digest, made_text, tidy
@@ -149,35 +150,15 @@ def check_page(course: Course, language: str, stem: str) -> Iterator[Finding]:
     source, target = course.read(course.source, stem), course.read(language, stem)
     lock = read_lock(course, language)
     yield from check_frame(where, source, target)
-    texts, fresh = cells(target), {}
-    for key, cell in cells(source).items():
-        if key in texts:
-            entry = lock.get((stem, key))
-            yield from check_cell(course, language, f"{where}#{key}", entry, cell, texts[key])
-            if entry and cell_state(entry, cell.source, texts[key].source) == "fresh":
-                fresh[key] = cell.source, texts[key].source
-    yield from check_pairs(course, language, stem, fresh)
-
-
-def check_pairs(
-    course: Course, language: str, stem: str, fresh: dict[str, tuple[str, str]]
-) -> Iterator[Finding]:
-    """Does each text belong to its English cell? Only cells that somebody read against today's English."""
-    meant = set(course.text(pairs.REORDERED).splitlines())
-    known = {tuple(line.split("\t")[:3]) for line in meant}
-    for key, (english, text) in fresh.items():
-        where = f"{language} {stem}#{key}"
-        for what in pairs.shortened(language, english, text):
-            yield Finding("warning", where, what)
-        other, order = pairs.reordered(english, text)
-        line = "\t".join((language, stem, key, order))
-        if other and line not in meant:
-            what = f"{other}: exchange them or, if that is meant, add the line {line!r} to {pairs.REORDERED}"
-            yield Finding("warning", where, what)
-        if not other and (language, stem, key) in known:
-            yield Finding("warning", where, f"is in {pairs.REORDERED}, but in order: delete its line")
-    for key, what in pairs.swapped(course, language, fresh):
-        yield error(f"{language} {stem}#{key}", what)
+    english, texts = cells(source), cells(target)
+    for section in sections(source.cells):
+        keys = [key for key in section if key in english and key in texts]
+        theirs, ours = ({key: group[key].source for key in keys} for group in (english, texts))
+        for key in keys:
+            cell, entry = texts[key], lock.get((stem, key))
+            yield from check_cell(course, language, f"{where}#{key}", entry, english[key], cell)
+            if entry and is_comparable(entry, english[key].source, cell.source):
+                yield from check_content(course, language, stem, key, theirs, ours)
 
 
 def check_frame(where: str, source: NotebookNode, target: NotebookNode) -> Iterator[Finding]:
@@ -205,7 +186,7 @@ def check_frame(where: str, source: NotebookNode, target: NotebookNode) -> Itera
 def check_cell(
     course: Course, language: str, where: str, entry: Entry | None, english: NotebookNode, cell: NotebookNode
 ) -> Iterator[Finding]:
-    """One cell of prose: has someone vouched for it, is its skeleton whole, is its text fit to read?"""
+    """Check one cell of prose: has someone vouched for it, and is its text fit to read?"""
     if entry is None:
         yield error(where, "has no line in translation.lock: run sync")
         return
@@ -222,19 +203,26 @@ def check_cell(
         yield error(where, "was edited and not stamped as read: compare it with English, then stamp it")
     if entry.english not in (NOTHING, digest(english.source)):
         yield Finding("stale", where, "is older than its English: see diff")
-    else:
-        for what in differences(english.source, cell.source):
-            yield error(where, what)
-        role = role_of(english)
-        if role is Role.CAPTION and form.BOLD.match(english.source):
-            yield from (error(where, what) for what in form.caption_faults(cell.source))
-        if role is not Role.REFERENCES:  # titles keep the words of their language
-            for what in numbers.lost(course, language, english.source, cell.source):
-                yield error(where, what)
-            for what in glossary.missing_terms(course, language, english.source, cell.source):
-                yield Finding("warning", where, what)
+    elif role_of(english) is Role.CAPTION and form.BOLD.match(english.source):
+        yield from (error(where, what) for what in form.caption_faults(cell.source))
     for what in lint(course, language, english.source, cell.source):
         yield error(where, what)
+
+
+def is_comparable(entry: Entry, english: str, text: str) -> bool:
+    """Return True for a translated text that is of today's English."""
+    is_of_today = entry.english in (NOTHING, digest(english))
+    return is_of_today and cell_state(entry, english, text) != "untranslated"
+
+
+def check_content(
+    course: Course, language: str, stem: str, key: str, english: dict[str, str], texts: dict[str, str]
+) -> Iterator[Finding]:
+    """Compare a cell with its English; `english` and `texts` hold the cells of its section."""
+    if not is_made(key):
+        prose = key != Role.REFERENCES  # titles keep the words of their language
+        for level, what in differences(course, language, key, english, texts, prose):
+            yield Finding(level, f"{language} {stem}#{key}", what)
 
 
 def check_words(course: Course, language: str) -> Iterator[Finding]:

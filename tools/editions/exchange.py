@@ -1,4 +1,4 @@
-"""For authors and translators without Jupyter: a notebook as one Markdown file, cell by cell."""
+"""Write a notebook as one Markdown file, for authors and translators without Jupyter, and read it back."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tools.cells import is_made
+from tools.cells import Role, is_made, sections
 from tools.course import Course, CourseError, cells
 
-from .glossary import allowed_words, missing_terms, terms_in
-from .lint import differences, lint
+from .comparison import Difference, differences
+from .glossary import allowed_words, terms_in
+from .lint import lint
 from .lock import Entry, cell_state, digest, read_lock, write_lock
 from .sync import tidy
 
@@ -168,13 +169,14 @@ def take_in(course: Course, language: str, stem: str, path: Path, stamp: bool = 
             f"{shown(course, path)}: is the file of {head[1]}, not of {own}. Nothing was changed"
         )
     found = passages(language, file, str(shown(course, path)))
-    english, notebook = cells(course.read(course.source, stem)), course.read(language, stem)
+    english, notebook = course.read(course.source, stem), course.read(language, stem)
     texts, lock = cells(notebook), read_lock(course, language)
+    after = {key: cell.source for key, cell in texts.items()} | {p.key: p.text for p in found if p.text}
     changed = [p for p in found if p.text and (p.key not in texts or p.text != texts[p.key].source.strip())]
     faults = [
         f"  {language} {stem}#{passage.key}: {fault}"
         for passage in found
-        for fault in passage_faults(course, language, english, passage, passage in changed)
+        for fault in passage_faults(course, language, english, after, passage, passage in changed)
     ]
     keys = Counter(passage.key for passage in found)
     faults += [f"  {language} {stem}#{key}: stands twice" for key, number in keys.items() if number > 1]
@@ -190,9 +192,15 @@ def take_in(course: Course, language: str, stem: str, path: Path, stamp: bool = 
 
 
 def passage_faults(
-    course: Course, language: str, english: dict[str, NotebookNode], passage: Passage, changed: bool
+    course: Course,
+    language: str,
+    english: NotebookNode,
+    texts: dict[str, str],
+    passage: Passage,
+    is_changed: bool,
 ) -> Iterator[str]:
-    cell = english.get(passage.key)
+    """Yield why a passage cannot be taken in; `texts`: the notebook's texts as they would be."""
+    cell = cells(english).get(passage.key)
     if cell is None:
         yield "English has no such cell"
         return
@@ -200,20 +208,32 @@ def passage_faults(
     intact = passage.english.split() == cell.source.split() if of_today else None
     if not (digest(passage.english) == passage.digest if intact is None else intact):
         yield f"its English was edited in the file; a translation stands beneath '%%% {language}'"
-    if changed:
+    if is_changed:
         yield from lint(course, language, cell.source, passage.text)
-        if of_today:
-            yield from differences(cell.source, passage.text)
+        found = compared(course, language, english, texts, passage.key) if of_today else ()
+        yield from (what for level, what in found if level == "error")
 
 
-def term_warnings(course: Course, language: str, stem: str, keys: list[str]) -> Iterator[str]:
-    """What the glossary says of cells that were taken in."""
+def compared(
+    course: Course, language: str, english: NotebookNode, texts: dict[str, str], key: str
+) -> Iterator[Difference]:
+    """Compare one text with its English, in its section."""
+    section = next(keys for keys in sections(english.cells) if key in keys)
+    theirs = {key: cell.source for key, cell in cells(english).items() if key in section}
+    ours = {key: texts[key] for key in theirs if key in texts}
+    yield from differences(course, language, key, theirs, ours, prose=key != Role.REFERENCES)
+
+
+def warnings(course: Course, language: str, stem: str, keys: list[str]) -> Iterator[str]:
+    """Yield what may be wrong with cells that were taken in: terms, and what moved to another cell."""
     if language == course.source:
         return
-    english, texts = cells(course.read(course.source, stem)), cells(course.read(language, stem))
+    english = course.read(course.source, stem)
+    texts = {key: cell.source for key, cell in cells(course.read(language, stem)).items()}
     for key in keys:
-        for what in missing_terms(course, language, english[key].source, texts[key].source):
-            yield f"warning: {language} {stem}#{key}: {what}"
+        for level, what in compared(course, language, english, texts, key):
+            if level == "warning":
+                yield f"warning: {language} {stem}#{key}: {what}"
 
 
 def export_source(course: Course, stem: str) -> str:

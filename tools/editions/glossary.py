@@ -36,13 +36,20 @@ def words(course: Course, language: str) -> set[str]:
     return {word.lower() for text in texts for word in re.findall(r"\w+", text)}
 
 
-def missing_terms(course: Course, language: str, english: str, text: str) -> Iterator[str]:
-    """Terms of the English cell whose agreed word, and every accepted one, the translation lacks."""
-    wanted, words = terms_in(course, course.source, english), fold(plain(text))
+def missing_terms(
+    course: Course, language: str, english: str, text: str
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield terms of the English cell, each with its agreed words, if the text has none of these."""
+    wanted = terms_in(course, course.source, english)
     for row in course.terms:
-        term, allowed = row[course.source], allowed_words(row, language)
-        if term in wanted and allowed and not any_of(language, tuple(allowed)).search(words):
-            yield f"{term!r} is {' or '.join(map(repr, allowed))} in the glossary, the cell has none"
+        term, words = row[course.source], tuple(allowed_words(row, language))
+        if term in wanted and words and not has_word(language, words, text):
+            yield term, words
+
+
+def has_word(language: str, words: tuple[str, ...], text: str) -> bool:
+    """Return True if a text has one of these words, in any form."""
+    return bool(any_of(language, words).search(fold(plain(text))))
 
 
 def terms_in(course: Course, language: str, text: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Faults of a translated text that can be seen without understanding it."""
+"""Find faults of a text that can be seen without understanding it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,8 @@ from collections.abc import Iterator
 
 from tools.course import Course
 
-from . import glossary, pairs, typography
-from .markup import headings, plain, skeleton, stray_marks
-
-
-def differences(english: str, text: str) -> Iterator[str]:
-    """Formulas, code, links, headings, list items and the like that only one of the two has, or elsewhere."""
-    ours, theirs = skeleton(text), skeleton(english)
-    for kind, what in (theirs - ours).elements():
-        yield f"{kind} {what!r} of English is missing".replace(" ''", "")
-    for kind, what in (ours - theirs).elements():
-        yield f"{kind} {what!r} is not in English".replace(" ''", "")
-    if ours == theirs:
-        yield from pairs.exchanged(english, text)
+from . import glossary, typography
+from .markup import headings, plain, stray_marks
 
 
 def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:

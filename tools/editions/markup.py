@@ -1,4 +1,4 @@
-"""What a Markdown cell is made of: what must be the same in every language, and the words that must not."""
+"""Take a Markdown cell apart: what must be the same in every language, and the words that must not."""
 
 from __future__ import annotations
 
@@ -37,13 +37,7 @@ def parsed(text: str) -> list[Token]:
     return PARSER.parse(text)
 
 
-FRAMES = {
-    "heading_open": "heading",
-    "paragraph_open": "paragraph",
-    "list_item_open": "list item",
-    "tr_open": "row of a table",
-    "strong_open": "passage in bold",
-}
+CONTENTS = ("code", "formula", "link to", "image")  # what may move within a section
 
 
 @dataclass(frozen=True)
@@ -61,8 +55,8 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def skeleton(text: str) -> Counter[tuple[str, str]]:
-    """What a cell is made of besides words, and how often each occurs."""
-    parts: list[tuple[str, str]] = []
+    """Count what a cell has besides words: its contents, and the form that a translation keeps."""
+    parts: list[tuple[str, str]] = list(rows(text))
     for token in tokens(text):
         if token.type in KINDS:
             parts.append((KINDS[token.type], " ".join(token.content.split())))
@@ -70,11 +64,23 @@ def skeleton(text: str) -> Counter[tuple[str, str]]:
             parts.append(("link to", str(token.attrs["href"])))
         elif token.type == "image":
             parts.append(("image", str(token.attrs["src"])))
-        elif token.type in FRAMES:
-            parts.append((FRAMES[token.type], token.markup))
+        elif token.type == "heading_open":
+            parts.append(("heading", token.markup))
+        elif token.type == "text":
+            parts += [("mark", mark) for mark in re.findall("[✓✗]", token.content)]
         elif token.type in ("html_inline", "html_block"):
             parts += [("HTML tag", tag) for tag in re.findall(r"</?\w+", token.content)]
     return Counter(parts)
+
+
+def rows(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the rows of a cell's tables with their number of columns."""
+    columns = 0
+    for token in parsed(text):
+        columns += token.type in ("th_open", "td_open")
+        if token.type == "tr_close":
+            yield "row of a table", f"{columns} columns"
+            columns = 0
 
 
 def headings(text: str) -> set[str]:

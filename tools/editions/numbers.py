@@ -112,10 +112,15 @@ def lost(course: Course, language: str, english: str, text: str) -> Iterator[str
             ours.remove(found)
         else:
             gone.append((written, not wanted & known))
-    for written, everywhere in dict.fromkeys(gone):
-        if everywhere or ours:  # once fewer is no fault; once fewer, and another number more, is
-            here = written.translate(str.maketrans(".,", ",.")) if point == "," else written
-            yield f"the number {written} of English is missing" + (f": {here}" if here != written else "")
+    for written, is_nowhere in dict.fromkeys(gone):
+        if is_nowhere or ours:  # once fewer is no fault; once fewer, and another number more, is
+            yield written
+
+
+def is_in(course: Course, language: str, written: str, text: str) -> bool:
+    """Return True if a text has a number of English, as its language writes it."""
+    point = course.languages[language].decimal
+    return any(readings(number, point) & readings(written, ".") for number in numbers(text))
 
 
 def numbers(text: str) -> list[str]:
