@@ -12,12 +12,14 @@ import nbformat
 import numpy as np
 import pytest
 from IPython.core import pylabtools
+from matplotlib import font_manager
 from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image
 
 from tools.course import Course
-from tools.site.extension.lettering import DOTS, POINTS, PREFIX, fonts, lettered, translated
+from tools.site.extension import lettering
+from tools.site.extension.lettering import DOTS, POINTS, PREFIX, fonts, lacks_font, lettered, translated
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -195,7 +197,19 @@ def test_a_picture_without_words_notes_nothing():
     plt.close(figure)
 
 
-@pytest.mark.parametrize("code", ["tr", "vi", "zh"])
+LABELLED = [
+    "tr",
+    "vi",
+    pytest.param(
+        "zh",
+        marks=pytest.mark.skipif(
+            lacks_font(Course().words("zh")), reason="a Chinese font: apt-get install fonts-noto-cjk"
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize("code", LABELLED)
 def test_labels_are_written_in_the_language_and_nothing_else_changes(labelled, code):
     picture, words = labelled
     own = {key: word for key, word in Course().words(code).items() if key.startswith(PREFIX)}
@@ -227,7 +241,7 @@ def stored_labels(course: Course) -> list[tuple[int, str]]:
     return [(2 * facts["width"], word) for facts in pictures for word in facts.get("words", [])]
 
 
-@pytest.mark.parametrize("code", ["tr", "vi", "zh"])
+@pytest.mark.parametrize("code", LABELLED)
 def test_the_books_labels_stay_within_their_pictures(code):
     course = Course()
     own = {key: word for key, word in course.words(code).items() if key.startswith(PREFIX)}
@@ -257,3 +271,29 @@ def test_a_picture_whose_words_no_font_can_write_stays_as_it_is(labelled, monkey
     picture, words = labelled
     assert lettered(picture, words, Course().words("zh")) == picture
     assert lettered(picture, words, Course().words("tr")) != picture
+
+
+@pytest.fixture
+def without_chinese_fonts(monkeypatch):
+    """Matplotlib's list of fonts, as it was before Chinese ones were installed."""
+    fonts.cache_clear()
+    names = lettering.CHINESE
+    kept = [font for font in font_manager.fontManager.ttflist if font.name not in names]
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", kept)
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [])
+    yield
+    fonts.cache_clear()
+
+
+def test_labels_that_no_font_can_write_are_reported(without_chinese_fonts):
+    assert lacks_font(Course().words("zh"))
+    assert not lacks_font(Course().words("vi"))
+
+
+def test_a_font_that_came_after_matplotlibs_list_is_found(without_chinese_fonts, monkeypatch):
+    dejavu = font_manager.findfont("DejaVu Sans")
+    later = [font for font in font_manager.fontManager.ttflist if font.fname != dejavu]
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", later)
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [__file__, dejavu])  # one is no font
+    monkeypatch.setattr(lettering, "CHINESE", ("DejaVu Sans",))  # which every machine has
+    assert fonts() == ["DejaVu Sans", "DejaVu Sans"]

@@ -5,6 +5,7 @@ Code, and so its figures, is the same in every language; `book/drawn.py` notes w
 
 import io
 import re
+from contextlib import suppress
 from functools import cache
 
 import numpy as np
@@ -24,9 +25,25 @@ CHINESE = ("Noto Sans CJK TC", "Noto Sans TC", "PingFang TC", "Microsoft JhengHe
 
 @cache
 def fonts() -> list[str]:
-    """The figures' font, and for what it lacks those that this machine has."""
+    """Return the figures' font, then this machine's fonts for the characters that it lacks."""
+    if not set(CHINESE) & set(font_manager.get_font_names()):
+        add_new_fonts()
     known = set(font_manager.get_font_names())
     return ["DejaVu Sans", *(name for name in CHINESE if name in known)]
+
+
+def add_new_fonts() -> None:
+    """Tell matplotlib of the fonts that were installed after it had listed the machine's."""
+    listed = {font.fname for font in font_manager.fontManager.ttflist}
+    for path in set(font_manager.findSystemFonts()) - listed:
+        with suppress(OSError, RuntimeError):  # not a font that matplotlib can read
+            font_manager.fontManager.addfont(path)
+
+
+def lacks_font(words: dict[str, str]) -> bool:
+    """Return whether labels stay English because no font here has their characters."""
+    labels = "".join(word for key, word in words.items() if key.startswith(PREFIX))
+    return bool(HAN.search(labels)) and len(fonts()) == 1
 
 
 def translated(label: str, words: dict[str, str], decimal: str) -> str:
@@ -35,7 +52,7 @@ def translated(label: str, words: dict[str, str], decimal: str) -> str:
         return label
     label = DECIMAL.sub(lambda found: found[0].replace(".", decimal), label)
     new = PHRASE.sub(lambda found: words.get(PREFIX + found[0], found[0]), label)
-    return new if len(fonts()) > 1 or max(new) < "\u2e80" else label
+    return new if max(new) < "\u2e80" or len(fonts()) > 1 else label
 
 
 def colours(place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
