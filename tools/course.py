@@ -214,22 +214,29 @@ class Course:
 
     @property
     def setup_code(self) -> str:
-        """The cell that installs the package where it is missing.
+        """The cell that makes the package importable: from the folder beside or above the notebook.
 
-        From the wheel beside the notebook, else from the repository's address or the clone that the notebook
-        lies in.
+        Without that folder and an installed package, it installs the package from the repository's address,
+        or says what to do where there is no address.
         """
         if not self.package:
             return ""
         name, url = self.package, self.repository.get("url")
-        other = f"{name.replace('_', '-')} @ git+{url}" if url else "../.."
-        return f"""try:
+        install = f'%pip install --quiet "{name.replace("_", "-")} @ git+{url}"'
+        explain = f"""raise ModuleNotFoundError(
+        "This notebook needs the folder {name}: download the archive "
+        "from the course's page, unzip it, and open the notebook in it."
+    ) from None"""
+        return f"""import sys
+from pathlib import Path
+
+here = Path.cwd()
+found = [p for p in (here, *here.parents) if (p / "{name}").is_dir()]
+sys.path[:0] = map(str, found)
+try:
     import {name}
 except ModuleNotFoundError:
-    from pathlib import Path
-
-    found = next(Path().glob("{name}-*.whl"), "{other}")
-    %pip install --quiet "{{found}}\""""
+    {install if url else explain}"""
 
     # --- notebooks --------------------------------------------------------------------------------
 
