@@ -1,7 +1,9 @@
 """What readers get: archives that start in an empty folder, copies without solutions, a release or none."""
 
 import json
+import posixpath
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -15,10 +17,10 @@ from markdown_it import MarkdownIt
 from tools.cells import for_students
 from tools.course import Course, CourseError, cells
 from tools.editions.check import broken_links
-from tools.release.archives import archive
 from tools.release.package import build, environment, lacking, run, try_out
 from tools.release.release import release
 from tools.release.student import without_links, without_solutions
+from tools.site.archives import archive
 
 COURSE = Course()
 GREEN, RED = ([sys.executable, "-c", "pass"],), ([sys.executable, "-c", "raise SystemExit(1)"],)
@@ -65,21 +67,26 @@ def test_a_wheel_without_a_module_is_not_saved_by_the_checkout(
 # ---- archives
 
 
-@pytest.mark.parametrize("language", COURSE.languages)
-def test_an_archive_has_notebooks_package_and_how_to_start(
-    built: tuple[Path, Path], tmp_path: Path, language: str
-) -> None:
-    path = archive(COURSE, language, built[0], tmp_path)
+def files_of(path: Path) -> dict[str, bytes]:
+    """The content of each file of an archive, all of which lie in one folder."""
     with zipfile.ZipFile(path) as file:
-        found = {name.removeprefix(f"{path.stem}/"): file.read(name) for name in file.namelist()}
+        return {name.removeprefix(f"{path.stem}/"): file.read(name) for name in file.namelist()}
+
+
+@pytest.mark.parametrize("language", COURSE.languages)
+def test_an_archive_has_notebooks_package_and_how_to_start(tmp_path: Path, language: str) -> None:
+    path = archive(COURSE, language, tmp_path)
+    found = files_of(path)
     for stem in COURSE.stems(language):
-        assert found[f"{stem}.ipynb"] == COURSE.path(language, stem).read_bytes()
-    assert found[built[0].name] == built[0].read_bytes()
+        assert found[f"{language}/{stem}.ipynb"] == COURSE.path(language, stem).read_bytes()
+    listed = ["git", "ls-files", COURSE.package]
+    package = subprocess.run(listed, cwd=COURSE.root, capture_output=True, text=True, check=True)
+    assert set(package.stdout.split()) == {name for name in found if name.startswith(f"{COURSE.package}/")}
     start = found["README.md"].decode()
-    assert f"pip install jupyterlab {built[0].name}\n" in start
+    assert f"jupyter lab {language}/index.ipynb\n" in start
     assert start.startswith(f"# {COURSE.words(language)['site']}\n")
-    first = archive(COURSE, language, built[0], tmp_path).read_bytes()
-    assert path.read_bytes() == first
+    first = path.read_bytes()
+    assert archive(COURSE, language, tmp_path).read_bytes() == first
 
 
 def targets(name: str, content: bytes) -> Iterator[str]:
@@ -96,33 +103,31 @@ def targets(name: str, content: bytes) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("language", COURSE.languages)
-def test_every_link_of_an_archive_leads_into_it(
-    built: tuple[Path, Path], tmp_path: Path, language: str
-) -> None:
-    with zipfile.ZipFile(archive(COURSE, language, built[0], tmp_path)) as file:
-        found = {name.partition("/")[2]: file.read(name) for name in file.namelist()}
+def test_every_link_of_an_archive_leads_into_it(tmp_path: Path, language: str) -> None:
+    found = files_of(archive(COURSE, language, tmp_path))
     links = {
-        (name, target.partition("#")[0])
+        (name, posixpath.normpath(f"{posixpath.dirname(name)}/{target.partition('#')[0]}"))
         for name, content in found.items()
         if name.endswith((".ipynb", ".md"))
         for target in targets(name, content)
         if not urlsplit(target).scheme and not target.startswith("#")
     }
-    assert ("index.ipynb", "teaching.ipynb") in links and len(links) > 100
+    assert (f"{language}/index.ipynb", f"{language}/teaching.ipynb") in links and len(links) > 100
     assert [link for link in sorted(links) if link[1] not in found] == []
 
 
-def test_a_notebook_beside_the_wheel_installs_it_and_runs(built: tuple[Path, Path], tmp_path: Path) -> None:
-    """In a new environment, from a folder that holds these two files. It installs nothing else."""
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    with zipfile.ZipFile(archive(COURSE, "vi", built[0], tmp_path)) as file:
-        for name in ("notation.ipynb", built[0].name):
-            (folder / name).write_bytes(file.read(f"{Path(file.filename).stem}/{name}"))
+def test_a_notebook_of_an_unpacked_archive_runs_and_one_alone_says_what_it_lacks(tmp_path: Path) -> None:
+    """In a new environment that has all but the course."""
+    path = archive(COURSE, "vi", tmp_path)
+    shutil.unpack_archive(path, tmp_path)
     python = environment(COURSE, tmp_path / "environment")
-    run([python, "-m", "nbconvert", "--to=notebook", "--execute", "notation.ipynb"], folder, "the notebook")
-    own = {path.name for path in tmp_path.glob("environment/lib/*/site-packages/*")}
-    assert own - {"seen.pth"} == {"mha_course", built[0].name.replace("-py3-none-any.whl", ".dist-info")}
+    execute = [python, "-m", "nbconvert", "--to=notebook", "--execute", "notation.ipynb"]
+    run(execute, tmp_path / path.stem / "vi", "the notebook")
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(tmp_path / path.stem / "vi" / "notation.ipynb", alone)
+    with pytest.raises(CourseError, match="This notebook needs the folder mha_course: download"):
+        run(execute, alone, "the notebook")
 
 
 # ---- copies for students

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
@@ -491,6 +492,8 @@ def test_with_addresses_set_pages_point_to_them(tmp_path):
         button
         == "https://colab.research.google.com/github/someone/course/blob/main/book/tr/multi-head-attention.ipynb"
     )
+    notebook = soup.select_one(".actions a[download]")["href"]
+    assert (tmp_path / "html" / "tr" / notebook).read_bytes() == COURSE.path("tr", FORM).read_bytes()
     alternatives = {link["hreflang"]: link["href"] for link in soup.find_all("link", rel="alternate")}
     assert alternatives["zh-Hant"] == "https://example.org/course/zh/multi-head-attention.html"
     assert alternatives["x-default"] == "https://example.org/course/en/multi-head-attention.html"
@@ -506,11 +509,14 @@ def test_with_addresses_set_pages_point_to_them(tmp_path):
     assert "https://example.org/course/tr/multi-head-attention.html" in sitemap
 
 
-def test_notebooks_can_be_downloaded_in_the_readers_language(site):
+def test_notebooks_can_be_downloaded_with_their_package_in_the_readers_language(site):
     for code in COURSE.languages:
         link = parsed(site / code / "multi-head-attention.html").select_one(".actions a[download]")
         source = COURSE.path(code, "multi-head-attention")
-        assert (site / code / link["href"]).read_bytes() == source.read_bytes()
+        folder = Path(link["href"]).stem
+        with zipfile.ZipFile(site / code / link["href"]) as archive:
+            assert archive.read(f"{folder}/{code}/{source.name}") == source.read_bytes()
+            assert f"{folder}/{COURSE.package}/__init__.py" in archive.namelist()
 
 
 def test_plain_jupyter_book_builds_the_english_edition(tmp_path):

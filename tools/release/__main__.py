@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 from tools.course import Course, CourseError
+from tools.site.archives import archive
 
-from . import archives, package, release, student
+from . import package, release, student
 
 
 def run_package(course: Course, options: argparse.Namespace) -> int:
@@ -18,16 +19,14 @@ def run_package(course: Course, options: argparse.Namespace) -> int:
 
 def run_archives(course: Course, options: argparse.Namespace) -> int:
     """Write one archive an edition."""
-    wheel, _ = package.build(course, options.out / "dist")
     for language in course.languages:
-        print(archives.archive(course, language, wheel, options.out / "archives"))
+        print(archive(course, language, options.out / "archives"))
     return 0
 
 
 def run_student(course: Course, options: argparse.Namespace) -> int:
     """Build the site and one archive an edition without solutions."""
-    wheel, _ = package.build(course, options.out / "dist")
-    for path in student.student(course, wheel, options.out / "student"):
+    for path in student.student(course, options.out / "student"):
         print(path)
     return 0
 

@@ -11,10 +11,10 @@ from datetime import date
 from pathlib import Path
 
 from tools.course import Course, CourseError, write_atomically
+from tools.site.archives import archive
 from tools.site.build import build
 from tools.site.pdf import print_editions
 
-from .archives import archive
 from .package import package
 
 CHECKS = ([sys.executable, "-m", "tools.editions", "check", "--release"], ["make", "test"])
@@ -63,7 +63,7 @@ def renewed(course: Course, version: str, today: str) -> dict[str, str]:
 def everything(course: Course, out: Path) -> list[Path]:
     """Build and try all that readers get; the files' places are returned."""
     made = list(package(course, out / "dist"))
-    made += [archive(course, language, made[0], out / "archives") for language in course.languages]
+    made += [archive(course, language, out / "archives") for language in course.languages]
     codes = list(course.languages)
     if not build(codes, out / "html", course):
         raise CourseError("the site has faults; they are listed above")

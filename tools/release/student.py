@@ -8,9 +8,8 @@ from pathlib import Path
 
 from tools.cells import for_students
 from tools.course import Course, CourseError
+from tools.site.archives import archive
 from tools.site.build import build
-
-from .archives import archive
 
 LINK = re.compile(
     r"(?P<open>\s*[(（])?\[(?P<words>[^\]]*)\]\((?:(?P<stem>[\w-]+)\.ipynb)?#(?P<cell>[\w-]+)\)(?P<close>[)）])?"
@@ -62,10 +61,10 @@ def without_links(text: str, stem: str, gone: set[str]) -> str:
     return LINK.sub(unlinked, text)
 
 
-def student(course: Course, wheel: Path, out: Path) -> list[Path]:
+def student(course: Course, out: Path) -> list[Path]:
     """Make the site and one archive an edition, without solutions and checks."""
     copy = without_solutions(course, out / "source")
     if not build(list(copy.languages), out / "html", copy):
         raise CourseError("the site without solutions has faults; they are listed above")
-    archives = [archive(copy, language, wheel, out / "archives") for language in copy.languages]
+    archives = [archive(copy, language, out / "archives") for language in copy.languages]
     return [out / "html" / "index.html", *archives]

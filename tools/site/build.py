@@ -11,6 +11,7 @@ import yaml
 
 from tools.course import ROOT, Course
 
+from .archives import archive
 from .extension import THEME
 from .front import write_root, write_sitemap
 
@@ -96,11 +97,19 @@ def build_edition(
     for name in LEFTOVERS:
         path = out / language / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    notebooks = out / language / "notebooks"
-    notebooks.mkdir(exist_ok=True)
-    for notebook in source.glob("*.ipynb"):
-        write_changed(notebooks / notebook.name, notebook.read_bytes())
+    if repository_url(course, settings):  # where a notebook finds its package
+        notebooks = out / language / "notebooks"
+        notebooks.mkdir(exist_ok=True)
+        for notebook in source.glob("*.ipynb"):
+            write_changed(notebooks / notebook.name, notebook.read_bytes())
+    else:
+        archive(course, language, out / language)
     return True
+
+
+def repository_url(course: Course, settings: dict[str, object]) -> str:
+    """Return where the project is published; empty until it is."""
+    return dict(settings.get("course_repository") or course.repository).get("url") or ""
 
 
 def build(

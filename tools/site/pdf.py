@@ -137,13 +137,15 @@ def whole_book(edition: Path, stems: list[str]) -> str:
 
 
 def link(site: Path, printed: list[Path]) -> None:
-    """Put each edition's PDF beside its pages, and the link to it at their feet, which waits in a comment."""
+    """Put each edition's PDF beside its pages, and a link to it at their feet."""
     for path in printed:
         edition = site / path.stem
         shutil.copyfile(path, edition / "course.pdf")
+        anchor = f' <a href="course.pdf">{escape(Course().words(edition.name)["pdf"])}</a>'
         for page in edition.glob("*.html"):
             text = page.read_text(encoding="utf-8")
-            page.write_text(re.sub(r"<!--pdf (.*?) pdf-->", r"\1", text), encoding="utf-8")
+            if anchor not in text:
+                page.write_text(re.sub(r"(?=</p>\s*</footer>)", anchor, text), encoding="utf-8")
 
 
 def print_editions(site: Path, out: Path, codes: list[str], stems: list[str]) -> list[Path]:

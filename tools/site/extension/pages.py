@@ -10,6 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.osutil import relative_uri
 
+from ..archives import archive_name
 from .edition import course_of, words
 from .notices import notices, untranslated
 from .plain import curled, plain
@@ -47,7 +48,8 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
         after=beside(pages, 1),
         sections=sections(doctree, 1 if stem in course.numbers else 2),
         colab=colab_address(repository(app), language, stem) if course.path(language, stem).exists() else "",
-        download=f"notebooks/{stem}.ipynb" if is_notebook(app, page) and app.config.course_assets else "",
+        download=download_address(app, page, stem),
+        alone=bool(repository(app).get("url")),
         canonical=page_address(app.config.html_baseurl, language, stem),
         site_address=app.config.html_baseurl.rstrip("/"),
         home=relative_uri(app.builder.get_target_uri(page), app.builder.get_target_uri(home_of(app))) or "#",
@@ -74,6 +76,15 @@ def home_of(app: Sphinx) -> str:
 def is_notebook(app: Sphinx, page: str) -> bool:
     """Whether a page comes from a notebook."""
     return page in app.env.found_docs and app.env.doc2path(page).endswith(".ipynb")
+
+
+def download_address(app: Sphinx, page: str, stem: str) -> str:
+    """Return the address of the notebook, or of the edition's archive while no address has the package."""
+    if not is_notebook(app, page) or not app.config.course_assets:
+        return ""
+    if repository(app).get("url"):
+        return f"notebooks/{stem}.ipynb"
+    return archive_name(course_of(app.config), app.config.course_language) + ".zip"
 
 
 def neighbour(app: Sphinx, page: str, stem: str) -> str:
