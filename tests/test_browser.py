@@ -458,6 +458,26 @@ def test_colours_can_be_chosen_and_stay(browser, address):
     context.close()
 
 
+STYLES = """selector => {
+    const {colorScheme, display, filter} = getComputedStyle(document.querySelector(selector));
+    return {colorScheme, display, filter};
+}"""
+
+
+def test_paper_is_light_and_has_whole_tables_whatever_the_screen(browser, address, site):
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in sorted((site / "en").glob("*.html"))}
+    stem = next(stem for stem, text in pages.items() if " stacked" in text and "<figure" in text)
+    page = browser.new_page(viewport={"width": 700, "height": 1000})  # about as wide as A4
+    page.goto(f"{address}/en/{stem}.html")
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    for media, scheme, head in (("screen", "dark", "none"), ("print", "light", "table-header-group")):
+        page.emulate_media(media=media, color_scheme="dark")
+        assert page.evaluate(STYLES, "html")["colorScheme"] == scheme
+        assert page.evaluate(STYLES, ".stacked thead")["display"] == head
+        assert (page.evaluate(STYLES, "figure img")["filter"] == "none") == (media == "print")
+    page.close()
+
+
 def test_everything_can_be_reached_by_keyboard_and_focus_shows(browser, address):
     page = browser.new_page(viewport=DESK)
     page.goto(f"{address}/en/{CHAPTER}.html")

@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from tools.course import Course
-from tools.site.pdf import print_editions, print_whole, whole_book
+from tools.site.pdf import link, print_editions, print_whole, whole_book
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -43,6 +43,19 @@ def test_answers_to_questions_stand_at_the_end_and_the_choices_where_they_were(s
         choices = [answer.summary.get_text() for answer in box.select(".answer")]
         assert choices == [choice.get_text() for choice in quiz.select("ul > li")]
         assert all(answer.select(".right, .wrong") for answer in box.select(".answer"))
+
+
+def test_a_printed_edition_is_linked_once_at_the_foot_of_its_pages(tmp_path):
+    edition, printed = tmp_path / "site" / "vi", tmp_path / "vi.pdf"
+    edition.mkdir(parents=True)
+    printed.write_bytes(b"%PDF")
+    (edition / "index.html").write_text("<p>A.</p>\n<footer>\n  <p>B.</p>\n</footer>\n")
+    for _ in range(2):
+        link(tmp_path / "site", [printed])
+    word = Course().words("vi")["pdf"]
+    page = f'<p>A.</p>\n<footer>\n  <p>B. <a href="course.pdf">{word}</a></p>\n</footer>\n'
+    assert (edition / "index.html").read_text(encoding="utf-8") == page
+    assert (edition / "course.pdf").read_bytes() == b"%PDF"
 
 
 class Stopping:
