@@ -9,9 +9,10 @@ from tools.course import ROOT
 
 MAY_IMPORT = {
     "cells": set(),
-    "course": set(),
-    "editions": {"cells", "course"},
-    "site": {"cells", "course", "editions"},
+    "language": set(),
+    "course": {"language"},
+    "editions": {"cells", "course", "language"},
+    "site": {"cells", "course", "editions", "language"},
     "release": {"cells", "course", "site"},
     "corpus": set(),
     "experiments": {"cells", "course", "corpus", "mha_course", "benchmarks"},

@@ -109,7 +109,7 @@ def test_every_hint_is_in_every_language_in_its_own_signs(language):
     avoid = Course().languages[language].avoid
     for key, text in found.items():
         read = re.sub(r"\{\d?\}", "0", text)
-        assert not list(typography.faults(language, read)), (key, text)
+        assert not list(typography.faults(Course(), language, read)), (key, text)
         assert not [word for word in avoid if re.search(word, text)], (key, text)
         assert text == text.strip() and len(text) <= 200, key
         assert len(re.findall("`[^`]+`", text)) == len(re.findall("`[^`]+`", hints("en")[key])), key

@@ -189,7 +189,7 @@ def test_a_section_answers_once_and_code_stands_behind_words(site: Path) -> None
 
 @pytest.mark.parametrize("code", list(Course().languages))
 def test_what_is_called_absent_is_absent_and_is_told(site, code):
-    names = [name for line in search.lines_of("absent.txt") for name in line.split(" = ")]
+    names = search.absent(Course())
     for address, (_, text, heading) in records(site, code).items():
         for name in names:
             assert not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", f"{text} {heading}".lower()), (

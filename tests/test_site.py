@@ -28,7 +28,7 @@ from tools.editions.lock import PageState, page_state
 from tools.site.build import build
 from tools.site.extension import notebook, notices
 from tools.site.extension.code import by_line
-from tools.site.extension.formulas import with_comma
+from tools.site.extension.formulas import with_decimal
 from tools.site.extension.plain import plain
 from tools.site.extension.terms import patterns
 from tools.site.extension.writer import PRE
@@ -264,7 +264,7 @@ def test_a_page_begins_with_its_title_promise_and_time(chapter):
     ],
 )
 def test_formulas_have_the_decimal_comma_of_a_language(formula, written):
-    assert with_comma(formula) == written
+    assert with_decimal(formula, ",") == written
 
 
 @pytest.mark.parametrize(("code", "number"), [("en", "7.55"), ("tr", "7,55"), ("vi", "7,55"), ("zh", "7.55")])

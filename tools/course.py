@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from nbformat import NotebookNode
 from nbformat.v4.rwbase import rejoin_lines
 from nbformat.validator import iter_validate
 
+from tools.language import Language, functions_of
+
 CLAIMS = "tools/experiments/claims.tsv"
 RUNNING = "book/running.tsv"
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,19 +31,6 @@ ROOT = Path(__file__).resolve().parents[1]
 
 class CourseError(Exception):
     """Something that stops a command, in words that name the file and say what to do."""
-
-
-@dataclass(frozen=True)
-class Language:
-    """What ``book/CODE/language.yml`` says."""
-
-    code: str
-    name: str  # as its speakers write it
-    html: str  # the page's lang attribute (BCP 47)
-    sphinx: str  # Sphinx's name of its catalogue
-    decimal: str = "."  # the decimal point in prose
-    avoid: dict[str, str] = field(default_factory=dict)  # words not to be used, with the right ones
-    source: bool = False  # true of the one language that the others are translated from
 
 
 @cache
@@ -126,11 +115,16 @@ class Course:
         """By code, the source first, the others in alphabetical order."""
         found = []
         for path in sorted((self.root / "book").glob("*/language.yml")):
+            code = path.parent.name
+            settings, rules = f"book/{code}/language.yml", f"book/{code}/language.py"
             try:
-                row = self.parsed(f"book/{path.parent.name}/language.yml")
-                found.append(Language(code=path.parent.name, **row))
+                functions_of(rules, self.text(rules))
+            except Exception as error:
+                raise CourseError(f"{rules}: {error}") from None
+            try:
+                found.append(Language(code=code, **self.parsed(settings), rules=self.text(rules)))
             except TypeError as error:
-                raise CourseError(f"book/{path.parent.name}/language.yml: {error}") from None
+                raise CourseError(f"{settings}: {error}") from None
         if sum(language.source for language in found) != 1:
             raise CourseError("book: exactly one book/CODE/language.yml has to say `source: true`")
         return {language.code: language for language in sorted(found, key=lambda one: not one.source)}

@@ -15,11 +15,11 @@ from nbformat import NotebookNode
 from tools.cells import Role, has_checks, is_made, role_of, sections
 from tools.course import Course, CourseError, cells
 
-from . import executed, form, formatting, generated, numbers, package, pictures, typography
+from . import executed, form, formatting, generated, numbers, package, pictures
 from .comparison import differences
 from .lint import lint
 from .lock import NOTHING, Entry, Lock, cell_state, digest, read_lock
-from .markup import skeleton
+from .markup import as_read, skeleton
 from .sync import code_digest, made_text, tidy
 
 
@@ -81,8 +81,7 @@ def check(course: Course, language: str | None = None, stem: str | None = None) 
             found += check_words(course, code)
         if not stem and code == course.source:
             found += check_works(course)
-        if code in typography.SPELLING:
-            found += check_letters(course, code, stem)
+        found += check_spelling(course, code, stem)
     return list(dict.fromkeys(found))
 
 
@@ -256,17 +255,17 @@ def check_works(course: Course) -> Iterator[Finding]:
                 yield Finding("warning", where, f"{key} is cited nowhere: delete it")
 
 
-def check_letters(course: Course, language: str, stem: str | None) -> Iterator[Finding]:
-    """Slips of the pen that the book's own words tell."""
+def check_spelling(course: Course, language: str, stem: str | None) -> Iterator[Finding]:
+    """Likely typos: words spelled differently elsewhere in the book."""
     with suppress(CourseError):  # the notebook that cannot be read is named elsewhere
         english = {c.source for page in course.stems() for c in course.read(course.source, page).cells}
         texts = {
-            f"{language} {page}#{key}": cell.source
+            f"{language} {page}#{key}": as_read(cell.source)
             for page in course.stems(language)
             for key, cell in cells(course.read(language, page)).items()
             if not is_made(key) and (language == course.source or cell.source not in english)
         }
-        for where, what in typography.SPELLING[language](texts):
+        for where, what in course.languages[language].spelling(texts):
             if stem in (None, where.split()[1].partition("#")[0]):
                 yield Finding("warning", where, what)
 

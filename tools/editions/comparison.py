@@ -77,7 +77,10 @@ def lost_terms(
     """Yield terms for which the text has none of the agreed words."""
     for term, words in glossary.missing_terms(course, language, english[key], texts[key]):
         others = (other for other in texts if other != key)
-        place = next((other for other in others if glossary.has_word(language, words, texts[other])), "")
+        place = next(
+            (other for other in others if glossary.has_word(course.languages[language], words, texts[other])),
+            "",
+        )
         what = f"{term!r} is {' or '.join(map(repr, words))} in the glossary, the cell has none"
         yield Difference("warning", f"{what}; moved to {place}?" if place else what)
 

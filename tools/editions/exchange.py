@@ -124,7 +124,7 @@ def export(course: Course, language: str, stem: str, todo: bool = False) -> str:
 
 def term_line(course: Course, language: str, english: str) -> str:
     """The glossary's words for the terms of a cell."""
-    used = terms_in(course, course.source, english)
+    used = terms_in(course, english)
     rows = ((row[course.source], allowed_words(row, language)) for row in course.terms)
     found = [f"{term}: {' | '.join(words)}" for term, words in rows if term in used and words]
     return f"%%% terms {'; '.join(found)}\n" if found else ""

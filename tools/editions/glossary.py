@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from tools.course import Course
+from tools.language import Language
 
 from .markup import plain
 
@@ -21,12 +22,13 @@ def table(course: Course) -> str:
 
 def english_names(course: Course) -> re.Pattern[str]:
     """The English terms, longest first: a translation may give them in brackets."""
-    return any_name(tuple(row[course.source] for row in course.terms))
+    names = tuple(row[course.source] for row in course.terms)
+    return any_name(course.languages[course.source], names)
 
 
 @cache
-def any_name(terms: tuple[str, ...]) -> re.Pattern[str]:
-    names = sorted(map(english_pattern, terms), key=len, reverse=True)
+def any_name(language: Language, terms: tuple[str, ...]) -> re.Pattern[str]:
+    names = sorted(map(language.forms, terms), key=len, reverse=True)
     return re.compile("|".join(names) or "(?!)", re.IGNORECASE)
 
 
@@ -40,42 +42,42 @@ def missing_terms(
     course: Course, language: str, english: str, text: str
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield terms of the English cell, each with its agreed words, if the text has none of these."""
-    wanted = terms_in(course, course.source, english)
+    wanted = terms_in(course, english)
     for row in course.terms:
         term, words = row[course.source], tuple(allowed_words(row, language))
-        if term in wanted and words and not has_word(language, words, text):
+        if term in wanted and words and not has_word(course.languages[language], words, text):
             yield term, words
 
 
-def has_word(language: str, words: tuple[str, ...], text: str) -> bool:
+def has_word(language: Language, words: tuple[str, ...], text: str) -> bool:
     """Return True if a text has one of these words, in any form."""
-    return bool(any_of(language, words).search(fold(plain(text))))
+    return bool(any_of(language, words).search(words_of(language, text)))
 
 
-def terms_in(course: Course, language: str, text: str) -> frozenset[str]:
-    """The terms that a text uses, by their English names."""
-    names = tuple(row[course.source] for row in course.terms)
-    if language == course.source:
-        return english_terms(names, plain(text).lower())
-    words, rows = fold(plain(text)), ((row, tuple(allowed_words(row, language))) for row in course.terms)
-    found = (row for row, allowed in rows if allowed and any_of(language, allowed).search(words))
-    return frozenset(row[course.source] for row in found)
+def words_of(language: Language, text: str) -> str:
+    """Return the prose of a cell in lower case, with one space between words."""
+    return re.sub(r"\s+", " ", language.fold(plain(text)))
+
+
+def terms_in(course: Course, text: str) -> frozenset[str]:
+    """Return the terms that a text in the source language uses."""
+    source, names = course.languages[course.source], tuple(row[course.source] for row in course.terms)
+    return names_in(source, names, words_of(source, text))
 
 
 @cache
-def english_terms(names: tuple[str, ...], prose: str) -> frozenset[str]:
-    """Longer terms first: "attention" inside "multi-head attention" is not a term of its own."""
+def names_in(language: Language, names: tuple[str, ...], prose: str) -> frozenset[str]:
+    """Return the names in a text; "attention" in "multi-head attention" is no term of its own."""
     found = set()
-    for term in sorted(names, key=len, reverse=True):
-        if term[:-1].lower() in prose:
-            prose, times = re.subn(english_pattern(term), " … ", prose)
-            found |= {term} if times else set()
+    for name in sorted(names, key=len, reverse=True):
+        prose, times = any_of(language, (name,)).subn(" … ", prose)
+        found |= {name} if times else set()
     return frozenset(found)
 
 
 @cache
-def any_of(language: str, allowed: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(inflected(word, language) for word in allowed))
+def any_of(language: Language, allowed: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(language.forms, allowed)))
 
 
 def allowed_words(row: dict[str, str], language: str) -> list[str]:
@@ -88,31 +90,3 @@ def allowed_words(row: dict[str, str], language: str) -> list[str]:
 def without_words(course: Course, language: str) -> list[str]:
     """The terms that the language has no word for yet."""
     return [row[course.source] for row in course.terms if not row.get(language)]
-
-
-def english_pattern(term: str) -> str:
-    """The term in singular and plural, as whole words."""
-    term = re.escape(term.lower())
-    plural = rf"(?:{term[:-1]}(?:y|ies))" if term.endswith("y") else rf"{term}(?:s|es)?"
-    return rf"(?<![\w-]){plural}(?![\w-])"
-
-
-def fold(text: str) -> str:
-    """Lower case without the Turkish dots and spaces that would hide a word."""
-    return re.sub(r"\s+", " ", text.replace("İ", "i").lower().replace("ı", "i"))
-
-
-def inflected(term: str, language: str) -> str:
-    """A pattern that finds the term with its suffixes: Turkish ones soften the last consonant (kp → ğb)."""
-    words = fold(term).split()
-    if language != "tr":
-        return r"\s*".join(map(re.escape, words))
-    return r"\w*['’]?\w*\s(?:bir\s)?".join(stem(word) for word in words)  # "geçitli bir yinelemeli birim"
-
-
-def stem(word: str) -> str:
-    """The Turkish word without a possessive ending; its last vowel may fall (şekil, şekli)."""
-    bare = re.sub(r"(?<=\w{3})(?:s[iuü]|[iuü])$", "", word)
-    soft = next((f"[{pair}]" for pair in ("kğ", "pb", "çc", "td") if bare[-1] in pair), re.escape(bare[-1]))
-    falling = "?" if re.search(r"[^aeioöuü][iuü]\w$", bare) else ""
-    return rf"(?:\b|(?<=-)){re.escape(bare[:-1])}{falling}{soft}"

@@ -26,28 +26,15 @@ def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
             yield f"says {year} of {key}"
     if re.search(r"\{[\w:-]+\}`|^\([\w-]+\)=|^:::", text, re.MULTILINE):
         yield "has a MyST role, label or directive, which only the site would render"
-    if language.html.startswith("zh-Hant") and (found := sorted(set(filter(is_simplified, plain(text))))):
-        yield f"has Simplified characters: {''.join(found)}"
+    yield from language.faults(plain(text))
     for wrong, right in language.avoid.items():
-        start = r"\b" if max(wrong) < "\u2e80" else ""  # Chinese shows nowhere where a word begins
+        start = r"\b" if language.spaces else ""  # else nothing shows where a word begins
         if said := re.search(start + wrong, plain(text).lower()):
             yield f"says {said[0]!r}, which is wrong here: {right!r}"
-    yield from typography.faults(code, text)
+    yield from typography.faults(course, code, text)
     if code != course.source and any(english_left_in(english, text, set())):
         named, shared = glossary.english_names(course), glossary.words(course, code)  # these may stay
         yield from english_left_in(english, named.sub(" … ", text), shared)
-
-
-def is_simplified(character: str) -> bool:
-    """In mainland China's basic set and unknown to Taiwan's."""
-
-    def knows(encoding: str) -> bool:
-        try:
-            return bool(character.encode(encoding))
-        except UnicodeEncodeError:
-            return False
-
-    return character > "\u2e7f" and knows("gb2312") and not knows("big5")
 
 
 def english_left_in(english: str, text: str, shared: set[str]) -> Iterator[str]:

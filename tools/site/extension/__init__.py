@@ -12,10 +12,11 @@ from docutils.utils.smartquotes import smartchars
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from tools.course import ROOT
+from tools.course import ROOT, Course
 from tools.site import live
 
 from . import api, formulas, home, notices, pages, renderer, search, terms, writer
+from .edition import course_of
 from .notebook import NotebookParser
 
 THEME = Path(__file__).parents[1] / "theme"
@@ -29,20 +30,31 @@ def configure(app: Sphinx, config: Config) -> None:
     config.html_favicon = None
     config.html_permalinks_icon = "#"
     config.add_module_names = False
-    smartchars.quotes.setdefault("vi", smartchars.quotes["en"])
+    course = course_of(config)
+    config.course_language = config.course_language or course.source
+    set_quotes(course)
+
+
+def set_quotes(course: Course) -> None:
+    """Tell docutils which quotation marks each language writes for straight ones; by default as English."""
+    for language in course.languages.values():
+        tag = language.sphinx.lower().replace("_", "-")
+        if language.quotes:
+            smartchars.quotes[tag] = language.quotes
+        smartchars.quotes.setdefault(tag, smartchars.quotes["en"])
 
 
 def version_of_this() -> int:
     """A number that changes with this extension and the site's words: kept pages are then read again."""
     book = ROOT / "book"
-    files = [*Path(__file__).parent.glob("*.py"), *book.glob("*/words.yml"), *book.glob("*/language.yml")]
+    files = [*Path(__file__).parent.glob("*.py"), *book.glob("*/words.yml"), *book.glob("*/language.*")]
     return zlib.crc32(b"".join(path.read_bytes() for path in sorted(files)))
 
 
 def setup(app: Sphinx) -> dict[str, object]:
     """Register the parser, the writer, the pages' context and the search index."""
     app.add_config_value("course_root", str(ROOT), "env")
-    app.add_config_value("course_language", "en", "env")
+    app.add_config_value("course_language", "", "env")
     app.add_config_value("course_assets", "", "html")
     app.add_config_value("course_repository", {}, "html")
     app.add_config_value(

@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 
 from tools.course import Course
 
-from .edition import words
+from .edition import course_of, words
 from .notebook import folded
 from .writer import Box
 
@@ -176,17 +176,17 @@ class Reference(Directive):
     """`{course-api}`: the reference of the whole package."""
 
     def run(self) -> list[nodes.Node]:
-        """One section a module; its text is English in every edition."""
+        """One section a module; its text is in the source language in every edition."""
         environment = self.state.document.settings.env
-        word = words(environment.config)
-        sections = []
+        word, course = words(environment.config), course_of(environment.config)
+        source, sections = course.languages[course.source], []
         for path in sorted(PACKAGE.glob("[!_]*.py")):
             environment.note_dependency(str(path))
             if not public(tree(path)):
                 continue
             part = nodes.section(ids=[path.stem])
             part += nodes.title("", "", nodes.literal("", f"{PACKAGE.name}.{path.stem}"))
-            text = Box(lang="en")
+            text = Box(lang=source.html)
             self.state.nested_parse(StringList(module(path, word), str(path)), 0, text)
             for content in text.findall(addnodes.desc_content):
                 if not isinstance(content.parent.parent, addnodes.desc_content):

@@ -50,15 +50,16 @@ def render(formula: str, display: bool) -> dict[str, str]:
     return json.loads(katex().get("render")(formula, display).json())
 
 
-def with_comma(formula: str) -> str:
-    """A formula as it is written where a comma is the decimal sign, and a semicolon stands in vectors."""
-    return PART.sub(commas, formula)
+def with_decimal(formula: str, sign: str) -> str:
+    """Return a formula with this decimal sign; beside a comma, semicolons part the numbers of vectors."""
+    return PART.sub(lambda part: part_with_decimal(part[0], sign), formula)
 
 
-def commas(part: re.Match[str]) -> str:
-    if not POINT.search(part[0]) and not VECTOR.fullmatch(part[0]):
-        return part[0]
-    return POINT.sub(lambda point: f"{point['before'] or 0}{{,}}", BETWEEN.sub(";", part[0]))
+def part_with_decimal(part: str, sign: str) -> str:
+    if not POINT.search(part) and not VECTOR.fullmatch(part):
+        return part
+    apart = BETWEEN.sub(";", part) if sign == "," else part
+    return POINT.sub(lambda point: f"{point['before'] or 0}{{{sign}}}", apart)
 
 
 def visit(translator, node: nodes.Element, display: bool) -> None:

@@ -17,7 +17,7 @@ from tools.cells import Role, caption_id
 from tools.course import parsed_notebook
 
 from .edition import course_of, words
-from .formulas import with_comma
+from .formulas import with_decimal
 from .plain import curled, plain
 from .writer import Box
 
@@ -98,8 +98,9 @@ class CellRenderer(SphinxRenderer):
         """A formula knows its cell, and has the decimal sign of the language, as the text around it."""
         node["cell"] = self.cell
         config = self.environment.config
-        if course_of(config).languages[config.course_language].decimal == ",":
-            node[:] = [nodes.Text(with_comma(node.astext()))]
+        sign = course_of(config).languages[config.course_language].decimal
+        if sign != ".":
+            node[:] = [nodes.Text(with_decimal(node.astext(), sign))]
 
     def remember(self, added: list[nodes.Node]) -> None:
         """Keep what the search finds here: no heading without a text of its own, and no measured numbers."""

@@ -15,7 +15,7 @@ from .edition import course_of, words
 from .plain import plain
 
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
-HERE = Path(__file__).parent
+GUESS_FROM = 5
 SOURCE, API = "source", "api"  # roles of passages of pages that are no notebooks
 logger = logging.getLogger(__name__)
 
@@ -55,15 +55,66 @@ def passages(app: Sphinx) -> list[list]:
     return found
 
 
-def lines_of(name: str) -> list[str]:
-    """A list that lies beside this module, without its remarks."""
-    text = (HERE / name).read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if not line.startswith("#")]
+def lists(course: Course, name: str) -> list[list[str]]:
+    """Return the names in each line of every language's list, the source's first."""
+    texts = (course.text(f"book/{code}/{name}") for code in course.languages)
+    return [
+        line.split(" = ") for text in texts for line in text.splitlines() if line and not line.startswith("#")
+    ]
+
+
+def absent(course: Course) -> list[str]:
+    """Return the names of all topics that the course does not treat."""
+    return list(dict.fromkeys(name for names in lists(course, "absent.txt") for name in names))
+
+
+def synonyms(course: Course) -> list[list[str]]:
+    """Return groups of names; languages add theirs to the group that begins with the same name."""
+    groups: dict[str, list[str]] = {}
+    for first, *others in lists(course, "synonyms.txt"):
+        groups.setdefault(first, [first]).extend(others)
+    return list(groups.values())
+
+
+def rules_for(course: Course, language: str) -> dict[str, object]:
+    """Return what the search knows of the languages: each edition's own rules, and what may be typed in any.
+
+    In ``search`` of ``book/CODE/language.yml`` each language may say:
+
+    - ``endings``: replacements, one after the other, that make a stem of a word of four or more Latin letters
+      without marks; ``again`` where one is repeated until nothing changes
+    - ``function_words``: words that say nothing by themselves, typed without marks
+    - ``contractions``: what may follow an apostrophe and is left out
+    - ``marks``: true where marks tell words apart, as tones do
+    - ``guess_from``: letters of the shortest word that may be taken for a similar one
+    - ``letters``: letters that are no base letter with a mark, each with the one that is typed for it
+    - ``variants``: pairs of characters, typed and written
+    - ``phrases`` and ``particles``: function words and characters of a script without spaces
+    """
+    every = [about.search for about in course.languages.values()]
+    own, source = (course.languages[code].search for code in (language, course.source))
+    both = [source, own] if own is not source else [own]
+
+    def words(key: str, some: list[dict]) -> list[str]:
+        return [word for rules in some for word in str(rules.get(key, "")).split()]
+
+    return {
+        "spaces": course.languages[language].spaces,
+        "endings": own.get("endings", []),
+        "marks": own.get("marks", False),
+        "guess_from": own.get("guess_from", GUESS_FROM),
+        "function_words": words("function_words", both),
+        "contractions": words("contractions", both),
+        "letters": {letter: typed for rules in every for letter, typed in rules.get("letters", {}).items()},
+        "variants": words("variants", every),
+        "phrases": words("phrases", every),
+        "particles": "".join(words("particles", every)),
+    }
 
 
 def names(course: Course, language: str) -> list[list[str]]:
     """Groups of names for the same thing: English, the edition's word and variants, and what readers type."""
-    groups = [line.split(" = ") for line in lines_of("synonyms.txt")]
+    groups = synonyms(course)
     for row in course.terms:
         term, word = row[course.source], row.get(language, "")
         accepted = (row.get(f"{language}_accepted") or "").split("|")
@@ -79,11 +130,12 @@ def names(course: Course, language: str) -> list[list[str]]:
 def write(app: Sphinx, exception: Exception | None) -> None:
     """Write the index beside the pages."""
     if exception is None and app.builder.format == "html":
+        course, language = course_of(app.config), app.config.course_language
         data = {
             "pages": passages(app),
-            "names": names(course_of(app.config), app.config.course_language),
-            "absent": [name for line in lines_of("absent.txt") for name in line.split(" = ")],
-            "simplified": " ".join(lines_of("simplified.txt")).split(),
+            "names": names(course, language),
+            "absent": absent(course),
+            "rules": rules_for(course, language),
         }
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         (Path(app.outdir) / "search-data.js").write_text(f"window.courseData={text};\n", encoding="utf-8")

@@ -9,7 +9,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from tools.course import Course
-from tools.editions.glossary import english_pattern, inflected
+from tools.language import Language
 
 from .edition import course_of, words
 from .writer import Box
@@ -24,12 +24,12 @@ LONG_WORD = (
 def patterns(course: Course, language: str) -> re.Pattern[str]:
     """The terms that have an entry in the glossary, longest first; a group is named by the entry's number."""
     entries = {cell["id"] for cell in course.read(language, GLOSSARY).cells}
-    found = []
+    spoken, found = course.languages[language], []
     for number, row in enumerate(course.terms):
         term, word = row[course.source], row.get(language, "")
         if entry(row, course) in entries and word and (re.search("[ -]", term) or len(term) >= LONG_WORD):
-            own = english_pattern(word) if language == course.source else ending(word, language)
-            if language != course.source and is_daily(word):
+            own = rf"(?<!\w){spoken.forms(word)}(?!\w)" if spoken.spaces else spoken.forms(word)
+            if language != course.source and is_daily(word, spoken):
                 own += rf"(?= ?[（(](?:\w+ )?{re.escape(term.split()[-1])})"  # its English follows
             found.append((len(word), f"(?P<t{number}>{own})"))
     return re.compile(
@@ -37,17 +37,9 @@ def patterns(course: Course, language: str) -> re.Pattern[str]:
     )
 
 
-def ending(word: str, language: str) -> str:
-    """A translated term as a whole word, in Turkish with its suffixes."""
-    pattern = inflected(word, language)
-    return (
-        pattern + r"\w*" if language == "tr" else rf"(?<!\w){pattern}(?!\w)" if language == "vi" else pattern
-    )
-
-
-def is_daily(word: str) -> bool:
-    """Whether a word is so short that it is part of others: `đầu` begins `đầu tiên`, 頭 ends 開頭."""
-    return not re.search("[ -]", word) and len(word) < (2 if re.match("[一-鿿]", word) else 5)
+def is_daily(word: str, language: Language) -> bool:
+    """Return whether a word is so short that it is part of others, as `đầu` is of `đầu tiên`, 頭 of 開頭."""
+    return not re.search("[ -]", word) and len(word) < (5 if language.spaces else 2)
 
 
 def entry(row: dict[str, str], course: Course) -> str:
@@ -67,16 +59,21 @@ def link_terms(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         for paragraph in list(section.findall(nodes.paragraph)):
             caption = isinstance(paragraph.parent, Box) and paragraph.parent.get("tag") == "figcaption"
             if not caption and not isinstance(paragraph.parent, nodes.entry):
-                link_first(paragraph, patterns(course, language), course, target, seen)
+                link_first(paragraph, patterns(course, language), course, language, target, seen)
 
 
 def link_first(
-    paragraph: nodes.paragraph, pattern: re.Pattern[str], course: Course, target: str, seen: set[str]
+    paragraph: nodes.paragraph,
+    pattern: re.Pattern[str],
+    course: Course,
+    language: str,
+    target: str,
+    seen: set[str],
 ) -> None:
     """Link what this paragraph is the first of its section to mention."""
     for text in [child for child in paragraph.children if isinstance(child, nodes.Text)]:
         parts, at = [], 0
-        folded = text.replace("İ", "i").replace("ı", "i").replace("\n", " ")
+        folded = course.languages[language].fold(text).replace("\n", " ")
         for match in pattern.finditer(folded):
             key = entry(course.terms[int(match.lastgroup[1:])], course)
             if key in seen:

@@ -1,6 +1,7 @@
 """The HTML of a page's content: valid, labelled in the reader's language, scrolling inside itself."""
 
 import re
+from functools import cache
 from html import escape
 
 from docutils import nodes
@@ -8,14 +9,14 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 from tools.cells import Role
+from tools.course import Course
 
 from .code import by_line
-from .edition import words
+from .edition import course_of, words
 
 HAN = re.compile("[\u4e00-\u9fff]")
 CHECKS = f"role-{Role.CHECKS}"  # the class of a section that is folded behind its heading
 WIDEST, ROOM = 30, 60  # signs: of one column, of all columns
-KEPT_HYPHEN = re.compile(r"(?<=\bnơ)-(?=ron)|(?<=\b[Tt]op)-(?=[kp]\b)|(?<=\b[n\d])-(?=gram)")
 PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
 
 
@@ -38,6 +39,18 @@ def much_text(table: nodes.table) -> bool:
     return len(columns) > 2 and sum(min(max(lengths), WIDEST) for lengths in columns) > ROOM
 
 
+@cache
+def unbroken_words(course: Course, language: str) -> re.Pattern[str]:
+    """Return a pattern of the words of an edition and of the source whose hyphen ends no line."""
+    codes = dict.fromkeys((course.source, language))
+    return re.compile("|".join(word for code in codes for word in course.languages[code].unbroken) or "(?!)")
+
+
+def with_joiner(word: re.Match[str]) -> str:
+    """Return a word that no line can be broken in."""
+    return word[0].replace("-", "-\u2060")
+
+
 class Box(nodes.General, nodes.Element):
     """Blocks that belong together; `tag` is the element that holds them."""
 
@@ -46,11 +59,12 @@ class CourseTranslator(HTML5Translator):
     """Sphinx's writer with the course's figures, callouts, tables and permalinks."""
 
     def visit_Text(self, node: nodes.Text) -> None:
-        """Text; words with a short part before or after a hyphen stay in one line."""
+        """Text; words that the languages call unbroken stay in one line."""
         start = len(self.body)
         super().visit_Text(node)
         if not isinstance(node.parent, nodes.literal):
-            self.body[start:] = [KEPT_HYPHEN.sub("-\u2060", part) for part in self.body[start:]]
+            unbroken = unbroken_words(course_of(self.config), self.config.course_language)
+            self.body[start:] = [unbroken.sub(with_joiner, part) for part in self.body[start:]]
 
     def word(self, key: str) -> str:
         """A word of the interface, ready for an attribute."""

@@ -1,8 +1,7 @@
 // Search through every passage of an edition: the same over http and from disk, without a server.
-// Words are compared by their stems, without accents, tones and Turkish dots; Chinese by pairs of characters.
+// Words are compared by their stems, without marks; Chinese by pairs of characters.
 (() => {
   const MOST = 30;
-  const SNIPPET = document.documentElement.dataset.edition === "zh" ? 26 : 50; // a third of what is shown of a passage
   const ENOUGH = 0.5; // of what was asked, weighed by rarity; passages with less are no answer
   const ENOUGH_OF_MANY = 0.3; // of more than three things, such as a whole question, an error message or a formula
   const NEARLY_ALL = 0.6; // where the first answer has less of what was asked, the reader is told so
@@ -17,42 +16,35 @@
   const ONLY_ASKED = 0.4; // what a passage counts for a single name that is in no text of its own
   const SAME_PAGE = 0.3; // what a passage gains at most from the others of its page
   const SAME_QUESTION = 0.5; // what it gains at most where its heading asks the same with the same pairs of words
-  const OTHER_TONES = 0.3; // what a Vietnamese word counts where it has other tones
-  const { pages, names, absent, simplified } = window.courseData;
-  const language = document.documentElement.dataset.edition;
+  const OTHER_MARKS = 0.3; // what a word counts where it has other marks
+  const { pages, names, absent, rules } = window.courseData;
+  const SNIPPET = rules.spaces ? 50 : 26; // a third of what is shown of a passage
 
-  const FUNCTION_WORDS = new Set(({
-    en: "",
-    tr: "ne nedir nasil neden niye nicin bir bu ve ile icin mi mu de da ki gibi hangi nerede kac olarak olan var arasinda arasindaki fark farki calisir yarar oluyor olur oldu demek ye ya istiyorum lazim gerekir miyim yapilir olabilir kendi benim cok daha kullanilir kullaniliyor kullaniyoruz kullanmak kullanalim",
-    vi: "la gi cac cua mot the nao tai sao vi nhu va hay co khong de lam duoc cho thi bao nhieu khi trong voi giua khac nghia hoat dong toi",
-  }[language] ?? "").split(" ").concat(
-    "a about an and any are as at be by can could do does doesn don for from get getting has have how i if in is isn it its just know me my need not of on or should so that the their there they this to want was we what when where which why will with would you your between difference vs versus mean means work works".split(" ")));
-  const CHINESE_FUNCTION_WORDS = /請問|我想|想要|怎麼辦|怎麼做|能不能|可不可以|有沒有|是否|如果|為何|為什麼|什麼|如何|怎麼|怎樣|哪些|哪裡|哪個|可以|多少|是不是|還是|之間|差別|區別|差異|意思|嗎|呢|的|是/gu;
-  const CONTRACTION = /(\p{L})['’](?:s|t|re|ve|ll|d|m)(?![\p{L}\p{N}])/giu; // what's, isn't
-  const CHINESE_PARTICLES = /[一不也了以個和在太很得會有沒用給能與著被要讓跟這還那都]/u;
+  // The rules of the languages; `rules_for` in extension/search.py says what they are.
+  const FUNCTION_WORDS = new Set(rules.function_words);
+  const listed = words => words.length ? `(?:${words.join("|")})` : "(?!)";
+  const PHRASES = new RegExp(listed(rules.phrases), "gu");
+  const CONTRACTION = new RegExp(`(\\p{L})['’]${listed(rules.contractions)}(?![\\p{L}\\p{N}])`, "giu"); // what's, isn't
+  const PARTICLES = new RegExp(listed([...rules.particles]), "u");
+  const ENDINGS = rules.endings.map(({ find, replace, again }) => ({ find: new RegExp(find, "u"), replace, again }));
 
   // One character becomes one character, so that places in the folded text are places in the text.
-  const traditional = new Map(simplified.map((pair) => [...pair]));
+  const variants = new Map(rules.variants.map(pair => [...pair]));
   const foldCharacter = character => {
     const base = character.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/\p{M}/gu, "");
-    const one = { "ı": "i", "đ": "d" }[base] ?? (base.length === character.length ? base : character);
-    return traditional.get(one) ?? one;
+    const one = rules.letters[base] ?? (base.length === character.length ? base : character);
+    return variants.get(one) ?? one;
   };
   const fold = text => Array.from(text.normalize("NFC"), foldCharacter).join("");
-  const asTraditional = text => Array.from(text.normalize("NFC"), one => traditional.get(one) ?? one).join("");
+  const withoutVariants = text => Array.from(text.normalize("NFC"), one => variants.get(one) ?? one).join("");
 
-  const ENDINGS = {
-    en: /^(.{3,}?)(?:ations?|ions?|ings?|ers?|ed|ly|ies|es|s|e|y)$/,
-    tr: /^(.{4,}?)(?:s[ae]l|l[ae]r|n?[iu]n|[dt][ae]n?|[nsy]?[iu]|[iu]?n|s[iu]z|y?[ae]|l[iu]k?|c[ae]|yl[ae]|(?:[dt][ae]|n)ki|m[ae]k?)$/,
-  };
-  const TURKISH_VERB = /^(.{3,}?)(?:[iu][ln])?(?:[iu]yor(?:[uiz]+m?|sun|l[ae]r)?|[iu]r(?:l[ae]r|[iu]z)?|m[ae]s[iu]n|m[ae]z|m[iu]s|(?:y?[ae]c[ae][kg])[iu]?)$/;
   const stemOf = word => {
     if (!/^[a-z]{4,}$/.test(word)) return word;
-    if (language === "en") return word.replace(/is(?=(?:e[drs]?|ing|ations?)$)/, "iz").replace(/(.{3})our(?=s?$)/, "$1or").replace(ENDINGS.en, "$1"); // British and American spelling
-    if (language !== "tr") return word;
-    let stem = word.replace(TURKISH_VERB, "$1");
-    for (let before = ""; before !== stem;) { before = stem; stem = stem.replace(ENDINGS.tr, "$1"); }
-    return stem.replace(/g$/, "k").replace(/b$/, "p").replace(/d$/, "t");
+    return ENDINGS.reduce((stem, { find, replace, again }) => {
+      let shorter = stem.replace(find, replace);
+      while (again && shorter !== stem) { stem = shorter; shorter = stem.replace(find, replace); }
+      return shorter;
+    }, word);
   };
 
   // Tokens with their places: words, names in code whole and in parts, pairs of Chinese characters.
@@ -83,7 +75,7 @@
   const byWord = new Map();
   const byStem = new Map();
   const byRaw = new Map();
-  const byMarked = new Map(); // with tones, in Vietnamese: bỏ, bò and bộ are three words
+  const byMarked = new Map(); // where marks tell words apart: bỏ, bò and bộ are three words
   const add = (map, key, place, weight) => {
     if (!map.has(key)) map.set(key, new Map());
     map.get(key).set(place, (map.get(key).get(place) ?? 0) + weight);
@@ -99,7 +91,7 @@
         add(byWord, word, place, weighed);
         add(byStem, stem, place, weighed);
         if (raw) add(byRaw, raw, place, weighed);
-        if (raw && language === "vi") add(byMarked, raw.toLowerCase(), place, weighed);
+        if (raw && rules.marks) add(byMarked, raw.toLowerCase(), place, weighed);
       }
       return found;
     };
@@ -135,8 +127,8 @@
   const commonest = words => [...words].sort((a, b) => byWord.get(b).size - byWord.get(a).size);
   const asToken = word => ({ word, stem: stemOf(word), raw: "" });
 
-  // Who types tones means this word; without them it may be any.
-  const isMarked = ({ raw, word }) => language === "vi" && /^\p{L}+$/u.test(raw ?? "") && raw.toLowerCase() !== word;
+  // Who types marks means this word; without them it may be any.
+  const isMarked = ({ raw, word }) => rules.marks && /^\p{L}+$/u.test(raw ?? "") && raw.toLowerCase() !== word;
   const isKnown = token => byStem.has(token.stem) && (!isMarked(token) || byMarked.has(token.raw.toLowerCase()));
 
   // What stands for a word that no passage has: its two halves, words that it begins, a word that is near.
@@ -148,7 +140,7 @@
     }
     const known = [...byWord.keys()].filter(other => /^\p{L}+$/u.test(other));
     const longer = last ? commonest(known.filter(other => other.startsWith(word))).slice(0, 3) : [];
-    const alike = longer.length || word.length < (language === "vi" ? 3 : 5) ? longer : commonest(known.filter(other => other.length >= Math.min(word.length, 4) && near(word, other))).slice(0, 1);
+    const alike = longer.length || word.length < rules.guess_from ? longer : commonest(known.filter(other => other.length >= Math.min(word.length, 4) && near(word, other))).slice(0, 1);
     if (!alike.length && word.length > 6) { // another ending: softmaks
       const beginning = word.slice(0, Math.ceil(word.length * 0.7));
       alike.push(...commonest(known.filter(other => other.startsWith(beginning) && other.length <= word.length + 1)).slice(0, 1));
@@ -182,15 +174,15 @@
   const inNames = new Set(groups.flat(2).map(({ word }) => word));
   const short = new Set(groups.flat().filter(name => name.length === 1 && /^\p{Script=Han}$/u.test(name[0].word)).map(name => name[0].word));
   const isUnknownPair = token => /^\p{Script=Han}{2}$/u.test(token.word) && !byStem.has(token.stem) && !inNames.has(token.word);
-  const wordsOf = query => tokens(asTraditional(query).replace(CHINESE_FUNCTION_WORDS, " ").replace(CONTRACTION, "$1")).filter(token => !token.part).flatMap(token => {
+  const wordsOf = query => tokens(withoutVariants(query).replace(PHRASES, " ").replace(CONTRACTION, "$1")).filter(token => !token.part).flatMap(token => {
     if (!isUnknownPair(token)) return [token];
     const own = [...token.word].filter(character => short.has(character));
-    return own.length || CHINESE_PARTICLES.test(token.word) ? own.map(word => ({ ...token, word, stem: word })) : [token];
+    return own.length || PARTICLES.test(token.word) ? own.map(word => ({ ...token, word, stem: word })) : [token];
   }).filter((token, place, all) => token.word !== all[place - 1]?.word || token.raw !== all[place - 1].raw);
   const isFunctionWord = token => FUNCTION_WORDS.has(token.word) && !/\p{Lu}/u.test(token.raw.slice(1));
 
   // A pair with a particle (和解 in 編碼器和解碼器) is no rarer than a usual word.
-  const weightOf = ({ word, stem }) => Math.min(rarity(stem), CHINESE_PARTICLES.test(word) ? USUAL : Infinity);
+  const weightOf = ({ word, stem }) => Math.min(rarity(stem), PARTICLES.test(word) ? USUAL : Infinity);
 
   const concepts = query => {
     const words = wordsOf(query);
@@ -229,7 +221,7 @@
     const weight = byStem.get(token.stem)?.get(place);
     if (!weight || !isKnown(token)) return 0;
     const full = weight * 2.4 / (weight + 1.4 * (0.7 + 0.3 * passage.length / usual));
-    const exact = isMarked(token) ? (byMarked.get(token.raw.toLowerCase()).has(place) ? 1 : OTHER_TONES)
+    const exact = isMarked(token) ? (byMarked.get(token.raw.toLowerCase()).has(place) ? 1 : OTHER_MARKS)
       : byWord.get(token.word)?.has(place) ? 1 : 0.6;
     const written = token.raw && token.raw !== token.word && byRaw.get(token.raw)?.has(place) ? (/[A-Z_]/.test(token.raw.slice(1)) ? 2.5 : 1.3) : 1;
     return rarity(token.stem) * full * exact * written;
@@ -248,7 +240,7 @@
     return points * (head.includes(phrase) ? 1.6 : line.includes(phrase) ? 1.2 : 0.6);
   };
 
-  const stemsIn = text => ` ${stemsOf(tokens(asTraditional(text)))} `;
+  const stemsIn = text => ` ${stemsOf(tokens(withoutVariants(text)))} `;
   // Topics that are known to be absent, without those that are part of another.
   const lackingIn = query => absent.filter(name => stemsIn(query).includes(stemsIn(name)))
     .filter((name, _, all) => !all.some(other => other !== name && stemsIn(other).includes(stemsIn(name))));
@@ -267,7 +259,7 @@
     const shareOf = (way, typed) => 0.95 * (asked.length > 1 ? 1 : worthOf(typed) / worthOf(way));
     for (const concept of asked) concept.shares = concept.ways.map((way, number) => number ? shareOf(way, concept.ways[0]) : 1);
     // Function words tell nothing by themselves, but beside others they tell one question from another.
-    const typed = tokens(asTraditional(query)).filter(token => !token.part).map(token => token.stem);
+    const typed = tokens(withoutVariants(query)).filter(token => !token.part).map(token => token.stem);
     const pairs = typed.slice(1).map((stem, place) => ` ${typed[place]} ${stem} `);
     const rated = passages.map((passage, place) => {
       let points = 0;
@@ -298,7 +290,7 @@
     const absentWords = lacking.flatMap(name => tokens(name)).filter(({ part }) => !part).sort((a, b) => rarity(b.stem) - rarity(a.stem));
     const isOnlyAbsent = lacking.length > 0 && asked.every(({ ways }) => ways[0].every(token => absentWords.some(({ stem }) => stem === token.stem)));
     const isAnswer = ({ place, met, points }) => points > 0 && met >= (asked.length > 3 ? ENOUGH_OF_MANY : ENOUGH)
-      && (!isOnlyAbsent || (!isMarked(absentWords[0]) && byWord.get(absentWords[0].word)?.has(place))); // a Vietnamese syllable is no word
+      && (!isOnlyAbsent || (!isMarked(absentWords[0]) && byWord.get(absentWords[0].word)?.has(place))); // a syllable with its marks is no word
     const found = rated.filter(isAnswer);
     const wanted = asked.map(({ ways }) => ways);
     const unknown = asked.filter(({ guessed, ways }) => guessed && ways.length === 1 && /^[\p{L}\p{N}]{3,}$/u.test(ways[0][0].raw)).map(({ ways }) => ways[0][0].raw)

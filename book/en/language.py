@@ -1,0 +1,39 @@
+"""English rules that no pattern can say; `tools/language.py` calls them."""
+
+import re
+from collections import Counter
+
+OFTEN = 3  # times in the book
+
+
+def forms(term):
+    """Return a pattern of the term in singular and plural."""
+    term = re.escape(term)
+    if term.endswith("y"):
+        plural = rf"(?:{term[:-1]}(?:y|ies))"
+    else:
+        plural = rf"{term}(?:s|es)?"
+    return rf"(?<![\w-]){plural}(?![\w-])"
+
+
+def spelling(texts):
+    """Yield words that occur once and, with two letters exchanged, often."""
+    words = {
+        name: re.findall(r"[a-z]{3,}", text.lower())
+        for name, text in texts.items()
+    }
+    times = Counter(word for found in words.values() for word in found)
+    for name, found in words.items():
+        for word in found:
+            if times[word] == 1:
+                for other in exchanged(word):
+                    if times[other] >= OFTEN:
+                        yield name, f"says {word!r}; is {other!r} meant?"
+
+
+def exchanged(word):
+    """Yield what the word becomes when two neighbours change places."""
+    for i in range(len(word) - 1):
+        other = word[:i] + word[i + 1] + word[i] + word[i + 2 :]
+        if other != word:
+            yield other

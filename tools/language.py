@@ -1,0 +1,72 @@
+"""One language of the course: the settings and rules of ``book/CODE/language.yml`` and ``language.py``.
+
+The tools know no language by name: what is special about one is in its folder, and each rule has a
+default. ``language.py`` may define ``fold``, ``forms``, ``faults`` and ``spelling``; the methods of
+`Language` say what each gets and returns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """The settings of ``language.yml``, of which `name`, `html` and `sphinx` are required."""
+
+    code: str
+    name: str  # as its speakers write it
+    html: str  # the page's lang attribute (BCP 47)
+    sphinx: str  # Sphinx's name of its catalogue
+    source: bool = False  # true of the one language that the others are translated from
+    locale: str = ""  # for lists in scripts, where the lang attribute is too general: en-GB
+    spaces: bool = True  # whether spaces part words
+    decimal: str = "."  # the decimal sign in prose
+    thousands: str = ","  # the sign between thousands; a space is made a narrow one that does not break
+    quotes: str = ""  # two double and two single marks that the site sets for straight ones: “”‘’
+    letters: str = ""  # a pattern of letters that no other language of the course writes its words with
+    common_words: str = ""  # words, parted by spaces, that give away that a text is in this language
+    unbroken: list[str] = field(default_factory=list)  # patterns of words whose hyphen must not end a line
+    avoid: dict[str, str] = field(default_factory=dict)  # patterns of words not to use, with the right word
+    wrong: dict[str, str] = field(default_factory=dict)  # patterns not to write, with what to do instead;
+    # in these, \uFFFC stands for code or a formula
+    search: dict[str, Any] = field(default_factory=dict)  # see `tools.site.extension.search`
+    rules: str = ""  # the source of language.py
+
+    @property
+    def functions(self) -> ModuleType:
+        """The functions of ``language.py``."""
+        return functions_of(f"book/{self.code}/language.py", self.rules)
+
+    def fold(self, text: str) -> str:
+        """Return the text in lower case, with as many characters as before."""
+        # İ is the one capital whose lower case is two characters.
+        own = getattr(self.functions, "fold", None)
+        return str(own(text)) if own else text.replace("İ", "I").lower()
+
+    def forms(self, term: str) -> str:
+        """Return a pattern that finds the term in folded text, with every ending it may have."""
+        own = getattr(self.functions, "forms", None)
+        folded = self.fold(term)
+        return str(own(folded)) if own else r"\s*".join(map(re.escape, folded.split()))
+
+    def faults(self, text: str) -> Iterator[str]:
+        """Yield what is wrong with the words of a cell and no pattern of ``wrong`` can say."""
+        yield from getattr(self.functions, "faults", lambda _: ())(text)
+
+    def spelling(self, texts: dict[str, str]) -> Iterator[tuple[str, str]]:
+        """Yield likely typos, each with the name of its text; ``texts``: the words of every cell."""
+        yield from getattr(self.functions, "spelling", lambda _: ())(texts)
+
+
+@cache
+def functions_of(path: str, source: str) -> ModuleType:
+    """Run the source of a ``language.py`` once."""
+    module = ModuleType(f"language of {path}")
+    exec(compile(source, path, "exec"), module.__dict__)
+    return module
