@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 import shutil
 import subprocess
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from bs4 import BeautifulSoup, Comment
+from test_search import found
 
 from tools.cells import is_made
 from tools.course import Course, cells
@@ -29,9 +32,29 @@ KEPT = re.compile(
 NAMES = "English|Python|PyTorch|Colab|GitHub|Jupyter|JupyterLab|Esperanto|MIT|CC|BY"
 
 
+# What is special about it: marks, signs, a rule that is a pattern and one that needs code, an ending of words.
+SETTINGS = """
+decimal: ','
+thousands: '.'
+quotes: „“‚‘
+wrong: {'!!': one exclamation mark is enough}
+search: {endings: [{find: ejojn$, replace: ''}]}
+"""
+RULES = """
+def faults(text):
+    if "zyzzyva" in text:
+        yield "has an insect in it"
+"""
+STYLE = ":lang(eo) { line-height: 1.9; }"
+
+
 def accented(text: str) -> str:
+    """The text in the new language: vowels with accents, decimals with a comma."""
     parts = KEPT.split(text)
-    return "".join(part if i % 2 else part.translate(ACCENTS) for i, part in enumerate(parts))
+    return "".join(
+        part if i % 2 else re.sub(r"(?<=\d)\.(?=\d)", ",", part.translate(ACCENTS))
+        for i, part in enumerate(parts)
+    )
 
 
 def run(root: Path, *arguments: str) -> str:
@@ -53,7 +76,12 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     for name in ("_config.yml", "_toc.yml", "pyproject.toml"):
         shutil.copy(ROOT / name, root / name)
     run(root, "tools.editions", "add", CODE, "Esperanto", "--html", "eo", "--sphinx", "eo")
-    words = root / "book" / CODE / "words.yml"
+    folder = root / "book" / CODE
+    with (folder / "language.yml").open("a", encoding="utf-8") as file:
+        file.write(SETTINGS)
+    (folder / "language.py").write_text(RULES, encoding="utf-8")
+    (folder / "style.css").write_text(STYLE, encoding="utf-8")
+    words = folder / "words.yml"
     said = {key: accented(word) for key, word in yaml.safe_load(words.read_text(encoding="utf-8")).items()}
     words.write_text(yaml.safe_dump(said, allow_unicode=True), encoding="utf-8")
     run(root, "tools.editions", "sync")
@@ -74,10 +102,28 @@ def test_it_is_in_step_with_english(course: Course) -> None:
         assert page_state(CODE, stem, course).untranslated == ()
 
 
-def test_the_other_languages_are_as_they_were(course: Course) -> None:
-    for language in Course().languages:
-        for path in sorted((ROOT / "book" / language).glob("[!.]*.*")):
-            assert (course.root / "book" / language / path.name).read_bytes() == path.read_bytes(), path
+def test_nothing_outside_of_its_folder_changed(course: Course) -> None:
+    shared = [
+        *(ROOT / "book").glob("*.*"),
+        *(ROOT / "mha_course").rglob("*.py"),
+        *(ROOT / "tools").rglob("*.*"),
+    ]
+    own = [path for code in Course().languages for path in (ROOT / "book" / code).glob("[!.]*.*")]
+    for path in sorted({*shared, *own}):
+        if path.is_file() and "__pycache__" not in path.parts:
+            assert (course.root / path.relative_to(ROOT)).read_bytes() == path.read_bytes(), path
+
+
+def test_the_check_has_its_rules(course: Course) -> None:
+    path = course.path(CODE, "faq")
+    before = path.read_bytes()
+    notebook = course.read(CODE, "faq")
+    notebook.cells[0].source += " A zyzzyva!!"
+    course.write(CODE, "faq", notebook)
+    said = [finding.line() for finding in check(course, CODE, "faq")]
+    path.write_bytes(before)
+    assert [line for line in said if "has an insect in it" in line]
+    assert [line for line in said if "one exclamation mark is enough" in line]
 
 
 def test_a_notebook_of_it_runs_with_the_outputs_of_english(course: Course) -> None:
@@ -120,3 +166,42 @@ def test_no_word_of_its_interface_is_english(course: Course, site: Path, stem: s
 def test_the_page_says_its_language(site: Path) -> None:
     soup = BeautifulSoup((site / "index.html").read_text(encoding="utf-8"), "html.parser")
     assert soup.html is not None and soup.html["lang"] == "eo"
+
+
+def test_the_page_has_its_marks_signs_and_looks(site: Path) -> None:
+    text = (site / "attention-pooling.html").read_text(encoding="utf-8")
+    assert "„" in text and "“" in text and "”" not in text
+    assert re.search(r"\d\{,\}\d", text) and not re.search(r"<mn>\d*\.\d", text)
+    assert STYLE in (site.parent / "_shared/course.css").read_text(encoding="utf-8")
+    facts = json.loads(BeautifulSoup(text, "html.parser").select_one(".live")["data-language"])
+    assert (facts["decimal"], facts["thousands"], facts["locale"]) == (",", ".", "eo")
+
+
+def test_the_search_knows_its_endings(site: Path) -> None:
+    stem, inflected, other = found(site.parent, CODE, ["mask", "maskejojn", "maskejojm"])
+    assert stem and stem == inflected and not other
+
+
+LANGUAGES = [language for code, language in Course().languages.items() if code in Course().translations]
+NAMES_OF_LANGUAGES = {name for one in LANGUAGES for name in (one.code, one.html, one.sphinx)}
+TOOLS = [  # the corpus is about languages, and the experiments read it
+    path
+    for path in sorted((ROOT / "tools").rglob("*.*"))
+    if path.suffix in (".py", ".js", ".css", ".html", ".toml", ".txt")
+    and not {"corpus", "experiments", "models"} & {*path.relative_to(ROOT / "tools").parts}
+]
+
+
+@pytest.mark.parametrize("path", TOOLS, ids=lambda path: str(path.relative_to(ROOT / "tools")))
+def test_the_tools_name_no_language(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        nodes = ast.walk(ast.parse(text))
+        named = {
+            node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        assert not named & NAMES_OF_LANGUAGES
+    else:
+        codes = "|".join(map(re.escape, NAMES_OF_LANGUAGES))
+        text = re.sub(r'element\("tr"|querySelector(?:All)?\("tr"', "", text)  # the row of a table
+        assert not re.search(rf"[\"'](?:{codes})[\"']|\b(?:{codes}): |:lang\(", text)

@@ -17,6 +17,15 @@ OTHERS = ("you", "he", "she", "they", "my mother", "my father", "the teacher")
 TARGETS = {"fr": french, "tr": turkish, "vi": vietnamese, "zh": chinese}
 
 
+# How a sentence of each language is written: its tag, what parts words, marks that have no space before them.
+WRITING = {
+    "fr": {"lang": "fr", "space": " ", "close": "."},
+    "tr": {"lang": "tr", "space": " ", "close": ".?!"},
+    "vi": {"lang": "vi", "space": " ", "close": ".?!"},
+    "zh": {"lang": "zh-Hant", "space": "", "close": ".?!"},
+}
+
+
 def lot(text: str) -> str:
     """A number drawn by ``text`` alone: sorting by it shuffles, the same on every machine."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -35,6 +35,7 @@ from mha_course.seq2seq import EncoderDecoder
 from mha_course.training import fit, masked_loss, seed_everything, shift_right
 from mha_course.transformer import Transformer
 from mha_course.translation import forced_weights, translate_all
+from tools.corpus.generate import WRITING
 from tools.experiments.language_models import grammar
 from tools.experiments.layouts import SEEDS, Setting, build, words_only
 
@@ -155,7 +156,7 @@ def sentences(language: str) -> dict[str, Any]:
     for pair in load_corpus(language, "test"):
         gold = (",".join(map(str, places)) for places in pair.alignment)
         rows.append([" ".join(pair.source), " ".join(pair.target), " ".join(gold)])
-    return {"rows": rows}
+    return {"rows": rows, "writing": WRITING[language]}
 
 
 def training_sentences() -> dict[str, Any]:

@@ -13,6 +13,7 @@ from tools.course import ROOT, Course
 
 from .archives import archive
 from .extension import THEME
+from .extension.pages import SHEET, style_sheet
 from .front import write_root, write_sitemap
 
 OUT = ROOT / "_build" / "html"
@@ -131,6 +132,7 @@ def build(
         wells = pool.map(partial(build_edition, course, out, settings, page), codes)
         done = dict(zip(codes, wells, strict=True))
     shutil.copytree(THEME / "static", out / SHARED, dirs_exist_ok=True)
+    (out / SHARED / SHEET).write_text(style_sheet(course), encoding="utf-8")
     there = [code for code in course.languages if (out / code / "index.html").exists()]
     if there:
         write_root(out, course, there)

@@ -19,6 +19,7 @@ from . import api, formulas, home, notices, pages, renderer, search, terms, writ
 from .edition import course_of
 from .notebook import NotebookParser
 
+QUOTES = "“”‘’"  # where neither the language nor docutils says others
 THEME = Path(__file__).parents[1] / "theme"
 
 
@@ -36,12 +37,10 @@ def configure(app: Sphinx, config: Config) -> None:
 
 
 def set_quotes(course: Course) -> None:
-    """Tell docutils which quotation marks each language writes for straight ones; by default as English."""
+    """Tell docutils which quotation marks each language writes for straight ones."""
     for language in course.languages.values():
         tag = language.sphinx.lower().replace("_", "-")
-        if language.quotes:
-            smartchars.quotes[tag] = language.quotes
-        smartchars.quotes.setdefault(tag, smartchars.quotes["en"])
+        smartchars.quotes[tag] = language.quotes or smartchars.quotes.get(tag, QUOTES)
 
 
 def version_of_this() -> int:

@@ -10,6 +10,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.osutil import relative_uri
 
+from tools.course import Course
+
 from ..archives import archive_name
 from .edition import course_of, words
 from .notices import notices, untranslated
@@ -21,6 +23,7 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; object-src 'none'"
 )  # formulas bring places in style attributes
 STATIC = Path(__file__).parents[1] / "theme" / "static"
+SHEET = "course.css"
 
 
 def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
@@ -98,13 +101,32 @@ def neighbour(app: Sphinx, page: str, stem: str) -> str:
 def asset_address(app: Sphinx, page: str, name: str) -> str:
     """The address of a style sheet or script, with a mark of its content so that caches never go stale."""
     folder = app.config.course_assets or "_static/"
-    return relative_uri(app.builder.get_target_uri(page), folder) + name + "?" + digest(name)
+    return (
+        relative_uri(app.builder.get_target_uri(page), folder)
+        + name
+        + "?"
+        + digest(course_of(app.config), name)
+    )
 
 
 @cache
-def digest(name: str) -> str:
-    """A short mark of a file's content."""
-    return hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:8]
+def digest(course: Course, name: str) -> str:
+    """Return a short digest of a file's content."""
+    content = style_sheet(course).encode() if name == SHEET else (STATIC / name).read_bytes()
+    return hashlib.sha256(content).hexdigest()[:8]
+
+
+def style_sheet(course: Course) -> str:
+    """Return the theme's style sheet with what each language adds for its texts in any edition."""
+    own = (course.text(f"book/{code}/style.css") for code in course.languages)
+    return "\n".join([(STATIC / SHEET).read_text(encoding="utf-8"), *filter(None, own)])
+
+
+def write_style_sheet(app: Sphinx, exception: Exception | None) -> None:
+    """Write the style sheet of an edition that is built alone."""
+    if exception is None and app.builder.format == "html" and not app.config.course_assets:
+        sheet = Path(app.outdir) / "_static" / SHEET
+        sheet.write_text(style_sheet(course_of(app.config)), encoding="utf-8")
 
 
 def editions(app: Sphinx, page: str, stem: str) -> list[dict[str, Any]]:
@@ -205,3 +227,4 @@ def setup(app: Sphinx) -> None:
     """Hook into every page."""
     app.connect("builder-inited", quieten)
     app.connect("html-page-context", context_of_page)
+    app.connect("build-finished", write_style_sheet)

@@ -17,7 +17,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.osutil import relative_uri
 
-from tools.site.extension.edition import words
+from tools.site.extension.edition import course_of, words
 from tools.site.extension.writer import Box
 
 HERE = Path(__file__).parent
@@ -27,7 +27,7 @@ PREFIX = "live."
 
 @cache
 def places() -> list[dict[str, Any]]:
-    """The rows of `places.toml`: page, cell, component; `before` where it stands before its cell."""
+    """Return the rows of `places.toml`: page, cell, component; `before` where it is put before its cell."""
     rows: list[dict[str, Any]] = tomllib.loads((HERE / "places.toml").read_text(encoding="utf-8"))["place"]
     return rows
 
@@ -45,14 +45,29 @@ def words_of(component: str, every: dict[str, str]) -> dict[str, str]:
     return {name: own[key] for key, (kind, _, name) in parts.items() if kind in ("", component)}
 
 
-def markup(app: Sphinx, component: str) -> str:
-    """The button that starts a component, and what its script has to know."""
+def targets(kind: str) -> list[str]:
+    """Return the languages into which the networks of a kind translate."""
+    return [path.stem.removeprefix(f"{kind}-") for path in FILES if path.match(f"{kind}-*.js")]
+
+
+def markup(app: Sphinx, place: dict[str, Any]) -> str:
+    """Return the button that starts a component, and what its script has to know."""
+    component, language = place["component"], course_of(app.config).languages[app.config.course_language]
     word = words_of(component, words(app.config))
+    facts = {
+        "code": language.code,
+        "locale": language.locale or language.html,
+        "spaces": language.spaces,
+        "decimal": language.decimal,
+        "thousands": language.thousands,
+    }
     told = {
         "live": component,
-        "edition": app.config.course_language,
+        "language": json.dumps(facts, ensure_ascii=False),
         "words": json.dumps(word, ensure_ascii=False),
     }
+    if kind := place.get("targets"):
+        told["targets"] = json.dumps(targets(kind))
     data = "".join(f' data-{name}="{escape(value)}"' for name, value in told.items())
     button = f'<button class="button" type="button">{escape(word["open"])}</button>'
     return f'<div class="live" id="play-{component}"{data}>{button}</div>'
@@ -72,7 +87,7 @@ def put_in_place(app: Sphinx, doctree: nodes.document, page: str) -> None:
     for place in places():
         if place["page"] == page.rpartition("/")[2]:
             for cell in [box for box in doctree.findall(Box) if place["cell"] in box["ids"]]:
-                html = start + markup(app, place["component"])
+                html = start + markup(app, place)
                 side = 0 if place.get("before") else 1
                 cell.parent.insert(cell.parent.index(cell) + side, nodes.raw("", html, format="html"))
                 start = ""

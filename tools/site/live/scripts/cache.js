@@ -1,5 +1,5 @@
 // Writing a sentence without and with a key-value cache: what each step computes, and what is kept.
-courseLive.components.cache = ({ box, words, edition }) => {
+courseLive.components.cache = ({ box, words }) => {
   const { element, fill, legible } = courseLive;
   const TOKENS = ["<bos>", "donne-moi", "deux", "chapeaux", "neufs", "."];
   // As the layer of the page: floating-point operations of four projections of a token, and of one query and key.
@@ -8,7 +8,8 @@ courseLive.components.cache = ({ box, words, edition }) => {
 
   let current = 0; // the token that is read in this step
 
-  const whole = value => value.toLocaleString({ zh: "zh-Hant", tr: "fr" }[edition] ?? edition); // 40 000, as the Turkish pages write it
+  const thousands = courseLive.language.thousands.replace(" ", "\u202f"); // narrow, and no line breaks there
+  const whole = value => String(value).replace(/\B(?=(\d{3})+$)/g, thousands);
   const operations = { // of step t, which reads token t
     without: t => t * (PROJECTIONS + PAIR * t),
     with: t => PROJECTIONS + PAIR * t,

@@ -1,6 +1,6 @@
 // The Transformer's heads: all maps of one sentence, a switch for each, and the source words in any order.
 courseLive.components.heads = async ({ box, words }) => {
-  const { element, fill, legible, heat: { table, drawing, number, languageTag } } = courseLive;
+  const { element, fill, legible, heat: { table, drawing, number } } = courseLive;
   const COURSE_SENTENCE = "give me two new hats .";
   const LANGUAGE = "fr";
   const SLICE = 10; // milliseconds of counting before the page may do something else
@@ -94,7 +94,7 @@ courseLive.components.heads = async ({ box, words }) => {
     chips.replaceChildren(...tokens.map(chip));
     nameChips();
     whole = network.translate(original).tokens;
-    before.replaceChildren(words.whole, " ", element("span", { lang: languageTag(LANGUAGE) }, whole.join(" ")));
+    before.replaceChildren(words.whole, " ", element("span", { lang: LANGUAGE }, whole.join(" ")));
     translate();
   }
 
@@ -108,15 +108,15 @@ courseLive.components.heads = async ({ box, words }) => {
 
   // Rows, columns and weights of one head, as `table` takes them.
   function mapOf(module, head) {
-    const source = { tokens: result.source, language: "en" };
+    const source = { tokens: result.source, lang: "en" };
     if (encoder.includes(module)) {
       return { rows: source, columns: source, weights: result.steps[0].maps[module].map(query => query[head]) };
     }
     const written = result.steps.map(step => step.token);
-    const read = { tokens: ["<bos>", ...written.slice(0, -1)], language: LANGUAGE };
+    const read = { tokens: ["<bos>", ...written.slice(0, -1)], lang: LANGUAGE };
     const weights = result.steps.map(step => step.weights[module][head]);
     if (self.includes(module)) return { rows: read, columns: read, weights };
-    return { rows: { tokens: written, language: LANGUAGE }, columns: source, weights, gold: goldHere() };
+    return { rows: { tokens: written, lang: LANGUAGE }, columns: source, weights, gold: goldHere() };
   }
 
   const nameOf = (letter, layer, head) => `${letter}${layer}.${head}`;
@@ -178,7 +178,7 @@ courseLive.components.heads = async ({ box, words }) => {
     counted.textContent = "";
     result = network.translate(tokens, options);
     const target = result.tokens.map((token, i) => (token === whole[i] ? `${token} ` : [element("mark", {}, token), " "]));
-    now.replaceChildren(fill(words.now, { n: options.off.size }), " ", element("span", { lang: languageTag(LANGUAGE) }, ...target.flat()));
+    now.replaceChildren(fill(words.now, { n: options.off.size }), " ", element("span", { lang: LANGUAGE }, ...target.flat()));
     tellUnchanged();
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => { updateMaps(); look(looked); });

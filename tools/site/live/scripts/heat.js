@@ -2,20 +2,19 @@
 // drawing, and bars.
 (() => {
   const { element, legible } = courseLive;
-  const comma = /^(tr|vi)/.test(document.documentElement.lang);
-  const local = text => (comma ? text.replace(".", ",") : text).replace("-", "−");
+  const { decimal } = courseLive.language;
+  const local = text => text.replace(".", decimal).replace("-", "−");
   const number = value => local(value.toFixed(2));
   const share = value => (value > 0 && value < 0.005 ? `<${number(0.01)}` : number(value)); // a weight or a probability
-  const pair = numbers => `(${numbers.join(comma ? "; " : ", ")})`;
-  const languageTag = language => (language === "zh" ? "zh-Hant" : language);
+  const pair = numbers => `(${numbers.join(decimal === "," ? "; " : ", ")})`;
 
-  // `rows` and `columns` are {tokens, language}; `gold` has the gold columns of each row; `label` makes the
+  // `rows` and `columns` are {tokens, lang}; `gold` has the gold columns of each row; `label` makes the
   // content of a row's heading.
   function table({ rows, columns, weights, gold, words, label = token => token }) {
     const head = element("tr", {}, element("td"), columns.tokens.map(token =>
-      element("th", { scope: "col", lang: languageTag(columns.language) }, element("span", { class: legible(token, words) === token ? false : "live-upright" }, legible(token, words)))));
+      element("th", { scope: "col", lang: columns.lang }, element("span", { class: legible(token, words) === token ? false : "live-upright" }, legible(token, words)))));
     const body = rows.tokens.map((token, t) => element("tr", {},
-      element("th", { scope: "row", lang: languageTag(rows.language) }, label(legible(token, words), t)),
+      element("th", { scope: "row", lang: rows.lang }, label(legible(token, words), t)),
       columns.tokens.map((_, i) => {
         const weight = weights[t][i] ?? 0; // a step of a decoder does not see later ones
         const dot = gold?.[t]?.includes(i);
@@ -37,5 +36,5 @@
 
   const bar = share => element("span", { class: "live-bar", "aria-hidden": "true", style: { "--share": share } });
 
-  courseLive.heat = { table, drawing, bar, number, share, pair, local, languageTag };
+  courseLive.heat = { table, drawing, bar, number, share, pair, local };
 })();

@@ -27,6 +27,7 @@
   }
 
   globalThis.courseLive = {
+    language: JSON.parse(document.querySelector(".live[data-language]").dataset.language), // of the edition
     stored: {},
     components: {},
     element,
@@ -71,7 +72,7 @@
     try {
       await Promise.all(NEEDS[name].map(file => courseLive.load(file)));
       const box = element("div", { class: `live-box live-${name}`, role: "group", "aria-label": words.open, tabindex: "-1" });
-      await courseLive.components[name]({ box, words, edition: place.dataset.edition });
+      await courseLive.components[name]({ box, words, targets: JSON.parse(place.dataset.targets ?? "[]") });
       place.replaceChildren(box);
       place.classList.add("started");
       const picture = document.getElementById("live-translator")?.closest(".cell");

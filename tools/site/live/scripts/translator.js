@@ -1,7 +1,6 @@
 // The live translator: a sentence, its translation token by token, and where the network looks at each step.
-courseLive.components.translator = async ({ box, words, edition }) => {
-  const { element, fill, still, legible, heat: { table, bar, number, share, languageTag } } = courseLive;
-  const TARGETS = ["fr", "tr", "vi", "zh"];
+courseLive.components.translator = async ({ box, words, targets }) => {
+  const { element, fill, still, legible, heat: { table, bar, number, share } } = courseLive;
   const COURSE_SENTENCE = "give me two new hats .";
   const EXAMPLES = ["she doesn't like your red cup .", "the old bag is under the chair .", "does the teacher have a small horse ?"]; // new to all four networks, which translate them exactly
   const PAUSE = 600; // milliseconds from one token to the next
@@ -12,7 +11,9 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const SHORT = 5; // letters; shorter words have too many neighbours of another meaning
   const REPLACED = 1.5; // letters; "write" is further from "white" than "freind" from "friend"
 
-  let language = TARGETS.includes(edition) ? edition : "fr";
+  const edition = courseLive.language;
+  let language = targets.includes(edition.code) ? edition.code : targets[0];
+  let writing; // how it is written: its tag, what parts words, marks that follow a word without a space
   let network; // of this language
   let rows; // the corpus's sentences in this language, by their source
   let result; // the translation that is shown
@@ -63,18 +64,18 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   const foreign = tokens => /(?![a-z])\p{L}/u.test(tokens.join(""))
     && 2 * strangersIn(tokens).length > tokens.filter(token => /\p{L}/u.test(token)).length;
 
-  // As the language writes a sentence: suffixes and marks at their word, Chinese without spaces.
-  const written = tokens => tokens.join(language === "zh" ? "" : " ").replace(/ \+|(?<=') /g, "").replace(language === "fr" ? / (?=\.)/g : / (?=[.?!])/g, "");
+  // As the language writes a sentence: suffixes and marks at their word.
+  const written = tokens => tokens.join(writing.space).replace(/ \+|(?<=') /g, "").replace(new RegExp(` (?=[${writing.close}])`, "g"), "");
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
   const input = element("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false", maxlength: LONGEST, oninput: offer, lang: "en", value: COURSE_SENTENCE });
-  const choices = TARGETS.map(code => element("label", {}, element("input", {
+  const choices = targets.map(code => element("label", {}, element("input", {
     type: "radio", name: "live-language", value: code, checked: code === language, onchange: () => choose(code).catch(() => unknown.replaceChildren(words.failed)),
   }), element("span", {}, words[code])));
   const completions = element("p", { class: "live-stepper live-completions", lang: "en" });
   const unknown = element("div", { class: "live-unknown", role: "status" });
-  const sentence = element("p", { class: "live-written", lang: languageTag(language), "aria-hidden": "true" }); // grows by a token a step
+  const sentence = element("p", { class: "live-written", "aria-hidden": "true" }); // grows by a token a step
   const told = element("p", { class: "hidden", role: "status" }); // the same, said once
   const sure = element("p", { class: "live-small" });
   const compared = element("p", { class: "live-small" });
@@ -115,8 +116,8 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   function drawHeat(gold) {
     const label = token => element("button", { type: "button" }, token);
     heat.replaceChildren(table({
-      rows: { tokens: result.steps.map(step => step.token), language },
-      columns: { tokens: result.source.map(read), language: "en" },
+      rows: { tokens: result.steps.map(step => step.token), lang: writing.lang },
+      columns: { tokens: result.source.map(read), lang: "en" },
       weights: result.steps.map(step => step.weights),
       gold, words, label,
     }));
@@ -140,7 +141,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
       element("td", {}, number(step.scores[i])),
       element("td", {}, amount(step.weights[i]), bar(step.weights[i]))));
     const next = network.best(step.logits, BESTS).map(({ token, probability }) => element("tr", {},
-      element("th", { scope: "row", lang: languageTag(language) }, legible(token, words)),
+      element("th", { scope: "row", lang: writing.lang }, legible(token, words)),
       element("td", {}, amount(probability), bar(probability))));
     const column = text => element("th", { scope: "col" }, text);
     detail.replaceChildren(
@@ -202,7 +203,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   function tellUnknown(tokens) {
     const strangers = [...new Set(strangersIn(tokens))];
     const quoted = strangers.map(word => fill(words.quoted, { word }));
-    const joined = new Intl.ListFormat({ en: "en-GB", zh: "zh-Hant" }[edition] ?? edition).format(quoted);
+    const joined = new Intl.ListFormat(edition.locale).format(quoted);
     const offered = strangers.map(word => [word, nearest(word)]).filter(([, near]) => near).map(([word, near]) => {
       const take = () => translate(tokens.map(token => (token === word ? near : token)).join(" "));
       return button(fill(words.take, { old: word, word: near }), take);
@@ -242,7 +243,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   function compare(source) {
     const row = rows.get(source);
     const same = row && row.target.join(" ") === result.tokens.join(" ");
-    const heard = row && !same ? element("span", { lang: languageTag(language) }, written(row.target)) : "";
+    const heard = row && !same ? element("span", { lang: writing.lang }, written(row.target)) : "";
     compared.replaceChildren(!row ? words.elsewhere : same ? words.same : `${words.other} `, heard);
     return same ? row.gold : null;
   }
@@ -250,11 +251,11 @@ courseLive.components.translator = async ({ box, words, edition }) => {
   // A sentence is as good as its weakest token, more or less.
   function tellSure() {
     const least = result.steps.map(step => network.best(step.logits, 1)[0]).reduce((a, b) => (b.probability < a.probability ? b : a));
-    const token = element("b", { lang: languageTag(language) }, legible(least.token, words));
+    const token = element("b", { lang: writing.lang }, legible(least.token, words));
     const amount = least.probability < 0.995 ? share(least.probability) : `>${number(0.99)}`;
     const [start, end] = fill(words.sure, { share: amount, token: "\n" }).split("\n");
     const doubt = least.probability < DOUBTFUL ? fill(words.doubt, { half: number(DOUBTFUL) }) : rows.has(input.value) ? "" : words.unlike;
-    sure.replaceChildren(start, token, end, edition === "zh" ? "" : " ", doubt);
+    sure.replaceChildren(start, token, end, edition.spaces ? " " : "", doubt);
   }
 
   function translate(text = input.value) {
@@ -270,8 +271,8 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     tellUnknown(tokens);
     result = network.translate(tokens);
     suffix.hidden = !result.tokens.some(token => token.startsWith("+"));
-    told.replaceChildren(element("span", { lang: languageTag(language) }, written(result.tokens)));
-    sentence.lang = languageTag(language);
+    told.replaceChildren(element("span", { lang: writing.lang }, written(result.tokens)));
+    sentence.lang = writing.lang;
     keepRoom();
     tellSure();
     drawHeat(compare(tokens.join(" ")));
@@ -301,6 +302,7 @@ courseLive.components.translator = async ({ box, words, edition }) => {
     const [stored, sentences] = await Promise.all([courseLive.content(`bahdanau-${code}`), courseLive.content(`sentences-${code}`)]);
     if (language !== code) return; // another was chosen meanwhile
     network = new courseLive.Bahdanau(stored);
+    writing = sentences.writing;
     known.textContent = knownWords().sort().join(" ");
     rows = new Map(sentences.rows.map(([source, target, gold]) => [source, {
       target: target.split(" "),
