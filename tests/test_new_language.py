@@ -32,7 +32,7 @@ KEPT = re.compile(
 NAMES = "English|Python|PyTorch|Colab|GitHub|Jupyter|JupyterLab|Esperanto|MIT|CC|BY"
 
 
-# What is special about it: marks, signs, a rule that is a pattern and one that needs code, an ending of words.
+# What is special about it: marks, signs, a rule that is a pattern, one that needs code, an ending of words.
 SETTINGS = """
 decimal: ','
 thousands: '.'
