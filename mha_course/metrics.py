@@ -12,7 +12,7 @@ from torch import Tensor
 
 from mha_course.checks import argument_check, check_sizes, check_tensor, check_type
 
-__all__ = ("alignment_accuracy", "bleu", "exact_match", "ruler_weights")
+__all__ = ("alignment_accuracy", "bleu", "corpus_bleu", "exact_match", "ruler_weights")
 
 Tokens = str | Sequence[str]
 
@@ -68,6 +68,49 @@ def bleu(prediction: Tokens, reference: Tokens, k: int = 2) -> float:
         matches = (ngrams(predicted, n) & ngrams(expected, n)).total()
         score *= (matches / (len(predicted) - n + 1)) ** (0.5**n)
     return score
+
+
+def corpus_bleu(predictions: Sequence[Tokens], references: Sequence[Tokens], max_n: int = 4) -> float:
+    r"""Return the BLEU of a set of translations, as papers report it (but from 0 to 1).
+
+    It is :math:`\exp(\min(0, 1 - |r| / |p|))\,(p_1 p_2 \cdots p_N)^{1/N}`. The precision :math:`p_n` is the
+    share of the predictions' n-grams that their reference has too, each counted at most as often as there.
+    The n-grams, and the tokens :math:`|p|` and :math:`|r|`, are counted over all sentences together.
+
+    Parameters
+    ----------
+    predictions, references : sequence of sentences
+        As many of one as of the other, each a string, split at white space, or a sequence of tokens.
+    max_n : int
+        N, the length of the longest n-grams, at least 1.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 0 where one of the precisions is 0 (nothing is smoothed).
+
+    References
+    ----------
+    Papineni et al. (2002)
+
+    Examples
+    --------
+    >>> round(corpus_bleu(["il est calme ."], ["il est très calme ."], max_n=2), 3)
+    0.636
+    """
+    check_pairs("predictions", predictions, "references", references)
+    check_sizes(max_n=max_n)
+    both = [(tokens_of(p), tokens_of(r)) for p, r in zip(predictions, references, strict=True)]
+    logarithms = []
+    for n in range(1, max_n + 1):
+        counts = [(ngrams(predicted, n), ngrams(expected, n)) for predicted, expected in both]
+        matches = sum((ours & theirs).total() for ours, theirs in counts)
+        if matches == 0:
+            return 0.0
+        logarithms.append(math.log(matches / sum(ours.total() for ours, _ in counts)))
+    predicted_length, reference_length = (sum(map(len, tokens)) for tokens in zip(*both, strict=True))
+    brevity_penalty = math.exp(min(0.0, 1 - reference_length / predicted_length))
+    return brevity_penalty * math.exp(sum(logarithms) / max_n)
 
 
 def exact_match(predictions: Sequence[Tokens], references: Sequence[Tokens]) -> float:

@@ -22,7 +22,7 @@ from mha_course.convert import from_annotated, from_d2l, from_torch, to_annotate
 from mha_course.corpus import Pair, Vocabulary, batches, join_tokens, load_corpus
 from mha_course.heads import Head, all_heads, gradient_importance, leave_one_out, masked_heads, prune_heads
 from mha_course.masking import causal_mask, length_mask, masked_softmax
-from mha_course.metrics import alignment_accuracy, bleu, exact_match
+from mha_course.metrics import alignment_accuracy, bleu, corpus_bleu, exact_match
 from mha_course.plot import diagram, show_alignment, show_heads, show_heatmaps
 from mha_course.results import stored_results
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
@@ -246,6 +246,9 @@ REFUSED = [
     *((lambda k=k: bleu("a", "a", k), error, "k must be ") for k, error in ((0, ValueError), (1.5, TypeError), (True, TypeError))),
     (lambda: bleu("a", " "), ValueError, "reference must hold at least one token, got none"),
     (lambda: bleu(None, "a"), TypeError, "prediction must be a string or a sequence of tokens, got NoneType"),
+    (lambda: corpus_bleu(["a"], ["a", "b"]), ValueError, "predictions and references must be as many, got 1 and 2"),
+    (lambda: corpus_bleu("a", "a"), TypeError, "predictions and references must be sequences of sentences, got a string"),
+    (lambda: corpus_bleu(["a"], ["a"], 0), ValueError, "max_n must be at least 1, got 0"),
     (lambda: exact_match(["a"], ["a", "b"]), ValueError, "predictions and references must be as many, got 1 and 2"),
     (lambda: exact_match([], []), ValueError, "predictions must hold at least one sentence, got none"),
     (lambda: exact_match("a b", "a b"), TypeError, "predictions and references must be sequences of sentences, got a string"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.references import d2l
-from mha_course.metrics import alignment_accuracy, bleu, exact_match
+from mha_course.metrics import alignment_accuracy, bleu, corpus_bleu, exact_match
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=8)
 
@@ -61,6 +61,32 @@ def test_extra_spaces_and_token_lists_give_the_same_bleu():
 
 def test_tokens_are_compared_whole_not_joined():
     assert bleu(["a b", "c"], ["a", "b c"], k=1) == 0
+
+
+def test_corpus_bleu_counted_by_hand():
+    # 4 of 4 words, 2 of 3 pairs; penalty exp(1 - 5/4).
+    hand = math.exp(1 - 5 / 4) * (4 / 4 * 2 / 3) ** (1 / 2)
+    assert corpus_bleu(["il est calme ."], ["il est très calme ."], max_n=2) == pytest.approx(hand)
+    # 7 of 8 words, 5 of 7 pairs, 3 of 6 triples, 1 of 5 fours; no penalty.
+    prediction, reference = "il n' aime que cette chemise verte .", "il n' aime pas cette chemise verte ."
+    assert corpus_bleu([prediction], [reference]) == pytest.approx((7 / 8 * 5 / 7 * 3 / 6 * 1 / 5) ** (1 / 4))
+
+
+def test_corpus_bleu_counts_all_sentences_together():
+    # Words: 2 of 2 and 0 of 1; lengths 3 against 6. Averaged over the sentences it would be 0.184.
+    assert corpus_bleu(["a b", "x"], ["a b c d", "y z"], max_n=1) == pytest.approx(math.exp(-1) * 2 / 3)
+
+
+def test_corpus_bleu_counts_a_repeated_word_as_often_as_the_reference_has_it():
+    assert corpus_bleu(["le le le"], ["le chat est"], max_n=1) == pytest.approx(1 / 3)
+
+
+def test_corpus_bleu_is_one_for_the_references_and_zero_without_a_common_run_of_the_longest_kind():
+    references = ["a b c d", "a b"]
+    assert corpus_bleu(references, references) == pytest.approx(1)
+    assert corpus_bleu(["a b c x", "a b"], references) == 0
+    assert corpus_bleu(["", ""], references) == 0
+    assert corpus_bleu(["a b"], ["a b"]) == 0  # too short for a run of four
 
 
 def test_exact_match_counts_whole_sentences():
