@@ -78,7 +78,7 @@ page: $(BOOK)
 	@test -n '$(STEM)' || { echo 'say which page: make page STEM=index, and LANG=tr for another language'; exit 1; }
 	$(BIN)/python -m tools.site build --lang $(if $(filter command%,$(origin LANG)),$(LANG),en) --page $(STEM)
 
-pdf: $(READY)
+pdf: $(BOOK)
 	$(BIN)/python -m tools.site build
 	$(BIN)/python -m tools.site pdf
 

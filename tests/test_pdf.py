@@ -6,6 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from tools.course import Course
+from tools.site import pdf
 from tools.site.pdf import link, print_editions, print_whole, whole_book
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -58,21 +59,20 @@ def test_a_printed_edition_is_linked_once_at_the_foot_of_its_pages(tmp_path):
     assert (edition / "course.pdf").read_bytes() == b"%PDF"
 
 
-class Stopping:
-    """A page of which, at each try, so many headings reach the paper."""
+def test_a_book_without_its_end_is_printed_again_and_never_kept(tmp_path, monkeypatch):
+    document, target, prints = tmp_path / "book.html", tmp_path / "book.pdf", []
 
-    def __init__(self, *prints: int) -> None:
-        self.prints = list(prints)
+    def print_some(command, **_: object) -> None:
+        assert f"--print-to-pdf={target}" in command and command[-1] == document.as_uri()
+        target.write_bytes(b"/Title" * (1 + prints.pop(0)))
 
-    def pdf(self, path, **_: object) -> None:
-        path.write_bytes(b"/Title" * (1 + self.prints.pop(0)))
-
-
-def test_a_book_without_its_end_is_printed_again_and_never_kept(tmp_path):
-    page = Stopping(1, 3)
-    assert print_whole(page, tmp_path / "book.pdf", headings=3).exists() and not page.prints
+    monkeypatch.setattr(pdf, "find_chromium", lambda: "chromium")
+    monkeypatch.setattr(pdf.subprocess, "run", print_some)
+    prints[:] = [1, 3]
+    assert print_whole(document, target, headings=3) == target and not prints
+    prints[:] = [1, 2, 2]
     with pytest.raises(SystemExit, match="a part of the book"):
-        print_whole(Stopping(1, 2, 2), tmp_path / "book.pdf", headings=3)
+        print_whole(document, target, headings=3)
 
 
 @pytest.mark.skipif(

@@ -6,6 +6,7 @@ Solutions and the answers to questions stand at the end, so that nobody reads th
 import copy
 import re
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from html import escape
@@ -13,19 +14,20 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
-from playwright.sync_api import Page, sync_playwright
 
 from tools.course import Course
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-FOOTER = (
-    '<div style="width:100%;font-size:8px;color:#555;text-align:center">'
-    '<span class="pageNumber"></span> / <span class="totalPages"></span></div>'
+PAGE = """
+@page {
+  size: A4; margin: 18mm 16mm;
+  @bottom-center { content: counter(page) " / " counter(pages); font: 8px sans-serif; color: #555; }
+}
+"""
+PRINT = (
+    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update "
+    "--no-first-run --no-pdf-header-footer --generate-pdf-document-outline"
 )
 TRIES = 3  # where a machine is busy, Chromium may stop in the middle of a book and say nothing
-SHOWN = (
-    "Promise.all([document.fonts.ready, ...[...document.images].map(image => image.decode())]).then(() => 0)"
-)
 HEADING = re.compile(r"<h[1-6][ >]")
 
 
@@ -129,7 +131,7 @@ def whole_book(edition: Path, stems: list[str]) -> str:
     licence = escape(re.sub(r"\s+", " ", head.footer.p.find(string=True)).strip())
     return (
         f'<!DOCTYPE html><html lang="{head.html["lang"]}" data-theme="light"><head><meta charset="utf-8">'
-        f"<title>{title}</title>{sheets}</head><body class='book'>"
+        f"<title>{title}</title>{sheets}<style>{PAGE}</style></head><body class='book'>"
         f"<main><h1>{title}</h1><p>{licence}</p><ol class='contents'>{''.join(contents)}</ol>"
         f"{''.join(bodies)}</main>"
         "</body></html>"
@@ -152,35 +154,22 @@ def print_editions(site: Path, out: Path, codes: list[str], stems: list[str]) ->
     """Print editions of the built site; the PDFs' places are returned."""
     out.mkdir(parents=True, exist_ok=True)
     printed = []
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+    with tempfile.TemporaryDirectory() as folder:
         for code in codes:
             document = Path(folder) / f"{code}.html"
             book = whole_book(site / code, stems)
             document.write_text(book, encoding="utf-8")
-            page = browser.new_page()
-            page.goto(document.as_uri(), wait_until="load")  # the network is idle long before
-            page.evaluate(SHOWN)
-            printed.append(print_whole(page, out / f"{code}.pdf", len(HEADING.findall(book))))
-            page.close()
-        browser.close()
+            printed.append(print_whole(document, out / f"{code}.pdf", len(HEADING.findall(book))))
     return printed
 
 
-def print_whole(page: Page, target: Path, headings: int) -> Path:
+def print_whole(document: Path, target: Path, headings: int) -> Path:
     """Print a document, and again where its outline lacks a heading, which means that the end is missing."""
     for _ in range(TRIES):
-        page.pdf(
-            path=target,
-            format="A4",
-            margin={"top": "18mm", "bottom": "18mm", "left": "16mm", "right": "16mm"},
-            display_header_footer=True,
-            header_template="<span></span>",
-            footer_template=FOOTER,
-            outline=True,
-            tagged=True,
-            print_background=True,
-        )
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+            command = [find_chromium(), *PRINT.split(), f"--user-data-dir={profile}"]
+            command += [f"--print-to-pdf={target}", document.as_uri()]
+            subprocess.run(command, stderr=subprocess.DEVNULL, check=True)
         if target.read_bytes().count(b"/Title") > headings:  # one is the document's
             return target
     raise SystemExit(f"{target}: Chromium printed a part of the book only, {TRIES} times")
