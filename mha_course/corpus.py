@@ -16,17 +16,26 @@ from functools import lru_cache
 from importlib import resources
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, overload
+from typing import NamedTuple, Self, overload
 
 import torch
 from torch import Tensor
 
-from mha_course.checks import check_choice, check_integer, check_sizes
+from mha_course.checks import check_choice, check_integer, check_sizes, check_type
 
-__all__ = ("Batch", "Pair", "Vocabulary", "batches", "join_tokens", "load_corpus", "read_pairs")
+__all__ = (
+    "Batch", "Pair", "Vocabulary", "batches", "join_tokens", "load_corpus", "read_pairs", "tokenize",
+)  # fmt: skip
 
 TARGETS = ("fr", "tr", "vi", "zh")
 SPLITS = ("train", "dev", "test", "phrases")
+DOTTED_AND_DOTLESS_I = ("tr", "tur", "az", "aze")  # languages whose small letters of İ and I are i and ı
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),  # begins like that of UTF-16
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
 POOL = 8  # batches among which sentences are sorted by length
 
 
@@ -74,7 +83,11 @@ class Vocabulary:
 
     `len(vocabulary)` is the number of tokens, and `token in vocabulary` tells whether `token` is one of them.
     `vocabulary[token]` is its id, `vocabulary[tokens]` the list of ids of a list of tokens; an unknown token
-    has the id `unk`.
+    has the id `unk`. For a sentence as it is printed, ask for ``vocabulary[tokenize("My car is old.")]``.
+
+    A model is of use only with the ids that it was trained with, so save the vocabulary with it:
+    ``torch.save(vocabulary, path)`` and ``torch.load(path)``, or as plain text ``vocabulary.tokens``, of
+    which `from_tokens` makes the same vocabulary.
 
     Parameters
     ----------
@@ -89,12 +102,18 @@ class Vocabulary:
         Ids of ``<pad>``, ``<bos>``, ``<eos>`` and ``<unk>``: 0, 1, 2 and 3.
     special : tuple of str
         These four tokens.
+    tokens : list of str
+        All tokens in the order of their ids.
 
     Examples
     --------
     >>> vocabulary = Vocabulary([["a", "rose", "is", "a", "rose"]], min_freq=2)
     >>> vocabulary[["a", "rose", "is"]], vocabulary.to_tokens([4, 5])
     ([4, 5, 3], ['a', 'rose'])
+    >>> vocabulary.tokens
+    ['<pad>', '<bos>', '<eos>', '<unk>', 'a', 'rose']
+    >>> Vocabulary.from_tokens(vocabulary.tokens)["rose"]
+    5
     """
 
     pad, bos, eos, unk = range(4)
@@ -102,16 +121,46 @@ class Vocabulary:
 
     def __init__(self, token_lists: Iterable[Sequence[str]], min_freq: int = 1) -> None:
         check_sizes(min_freq=min_freq, least=0)
+        check_type("token_lists", token_lists, Iterable, "an iterable of lists of tokens")
         counts: Counter[str] = Counter()
         for tokens in token_lists:
-            if isinstance(tokens, str):
-                raise TypeError(f"token_lists must hold lists of tokens, got the string {tokens!r}")
-            counts.update(tokens)
+            counts.update(sentence_of("token_lists must hold lists of tokens", tokens))
         # The word itself breaks ties, so that the order of the sentences does not matter.
         words = sorted(counts, key=lambda word: (-counts[word], word))
         kept = [word for word in words if counts[word] >= min_freq and word not in self.special]
-        self._tokens = [*self.special, *kept]
-        self._ids = {token: index for index, token in enumerate(self._tokens)}
+        self._number([*self.special, *kept])
+
+    def _number(self, tokens: list[str]) -> None:
+        self._tokens = tokens
+        self._ids = {token: index for index, token in enumerate(tokens)}
+
+    @classmethod
+    def from_tokens(cls, tokens: Iterable[str]) -> Self:
+        """Make a vocabulary of the tokens of another, in the order of their ids.
+
+        Parameters
+        ----------
+        tokens : iterable of str
+            As `tokens` of the other: the four special tokens first, and no token twice.
+
+        Returns
+        -------
+        Vocabulary
+        """
+        tokens = sentence_of("tokens must be a list of tokens", tokens)
+        if tuple(tokens[: len(cls.special)]) != cls.special:
+            raise ValueError(f"tokens must begin with {', '.join(cls.special)}, got {tokens[:4]}")
+        if len(set(tokens)) < len(tokens):
+            twice, _ = Counter(tokens).most_common(1)[0]
+            raise ValueError(f"tokens must differ, got {twice!r} more than once")
+        vocabulary = cls([])
+        vocabulary._number(tokens)
+        return vocabulary
+
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens in the order of their ids."""
+        return list(self._tokens)
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -126,7 +175,7 @@ class Vocabulary:
     def __getitem__(self, tokens: list[str] | tuple[str, ...]) -> list[int]: ...
 
     def __getitem__(self, tokens: str | list[str] | tuple[str, ...]) -> int | list[int]:
-        """Id of a token, or ids of a list of tokens; an unknown token gives ``unk``."""
+        """Return the id of a token, or the ids of a list of tokens; an unknown token gives ``unk``."""
         if isinstance(tokens, str):
             return self._ids.get(tokens, self.unk)
         if not isinstance(tokens, (list, tuple)) or not all(isinstance(token, str) for token in tokens):
@@ -145,6 +194,10 @@ class Vocabulary:
         return [self._tokens[number] for number in numbers]
 
 
+# So that torch.load, which by default makes objects of known classes only, makes vocabularies too.
+torch.serialization.add_safe_globals([Vocabulary])
+
+
 @lru_cache(maxsize=1)
 def _rows() -> tuple[dict[str, str], ...]:
     text = resources.files("mha_course").joinpath("data", "corpus.tsv").read_text(encoding="utf-8")
@@ -156,7 +209,7 @@ def _alignment(text: str) -> tuple[tuple[int, ...], ...]:
 
 
 def load_corpus(target: str = "fr", split: str = "train") -> list[Pair]:
-    """Sentence pairs from English into one language.
+    """Load sentence pairs from English into one language.
 
     Parameters
     ----------
@@ -192,7 +245,7 @@ def load_corpus(target: str = "fr", split: str = "train") -> list[Pair]:
 
 
 def join_tokens(tokens: Sequence[str], language: str) -> str:
-    """The sentence that tokens stand for, as it is printed.
+    """Join tokens into the sentence as it is printed.
 
     Suffixes (``+um``) join the word before them, elided words (``l'``) the word after them,
     punctuation the word before it (French sets a space before ``?`` and ``!``), and Chinese has no spaces.
@@ -217,58 +270,115 @@ def join_tokens(tokens: Sequence[str], language: str) -> str:
     return text if language == "fr" else text.replace(" ?", "?").replace(" !", "!")
 
 
+def tokenize(sentence: str, language: str = "en") -> tuple[str, ...]:
+    """Split a sentence, as it is printed, into the tokens that a model is trained on.
+
+    It is put into lower case and Unicode's composed form (NFC), a typographic apostrophe becomes a straight
+    one, ``, . ! ?`` and their Chinese forms become tokens of their own, and white space separates tokens.
+    Chinese words must therefore have spaces between them.
+
+    Parameters
+    ----------
+    sentence : str
+    language : str
+        The language's code. Turkish and Azerbaijani, ``"tr"`` and ``"az"``, have ı and i as the small letters
+        of I and İ.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> tokenize("My car is old.")
+    ('my', 'car', 'is', 'old', '.')
+    """
+    check_type("sentence", sentence, str, "a string")
+    code = language_code("language", language)
+    text = unicodedata.normalize("NFC", sentence).replace("’", "'")
+    if code in DOTTED_AND_DOTLESS_I:
+        text = text.replace("I", "ı").replace("İ", "i")
+    return tuple(re.sub(r"([,.!?，。！？])", r" \1 ", text.lower()).split())
+
+
+def language_code(name: str, language: str) -> str:
+    """Return the language of a code such as ``tr``, ``TR`` or ``tr-TR``; raise where it is none."""
+    code = re.fullmatch(r"([a-z]{2,3})([-_]\w+)*", language.lower()) if isinstance(language, str) else None
+    if code is None:
+        raise ValueError(f"{name} must be a code such as 'en' or 'tr', got {language!r:.40}")
+    return code[1]
+
+
 def read_pairs(
     path: str | Path, source: str = "en", target: str = "fr", *, max_pairs: int | None = None
 ) -> list[Pair]:
-    """Sentence pairs of the reader's own, such as those of tatoeba.org: a tab-separated text file in UTF-8.
+    """Read sentence pairs of your own, such as those of tatoeba.org, from a text file with tabs.
 
-    Sentences are put into lower case and Unicode's composed form (NFC), and ``, . ! ?`` become tokens of
-    their own. The pairs have their line numbers as ids and no alignment. Blank lines are skipped.
+    Sentences are split into tokens by `tokenize`. The pairs have their line numbers as ids and no alignment.
+    Blank lines are skipped. Line ends may be those of any system, and quotation marks belong to the sentence.
 
     Parameters
     ----------
     path : str or Path
-        A file with two or three columns: source, target, and what is not used.
+        A file in UTF-8, or in UTF-16 or UTF-32 with a byte order mark. Its columns are source, target and, if
+        it has three, something that is not used; or, as in Tatoeba's own files, four: number, source, number,
+        target.
     source, target : str
-        Codes of the languages; ``"tr"`` has lower-case letters of its own for I and İ.
+        Codes of the languages, as in `tokenize`.
     max_pairs : int, optional
         Read only so many, from the beginning.
 
     Returns
     -------
     list of Pair
+
+    Raises
+    ------
+    ValueError
+        With the file and the line that cannot be read.
     """
     check_sizes(max_pairs=max_pairs, least=0)
-    lines = enumerate(Path(path).read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
+    languages = language_code("source", source), language_code("target", target)
+    content = Path(path).read_bytes()
+    # A byte order mark may also stand where two files were joined.
+    encoding = next((name for mark, name in BYTE_ORDER_MARKS if content.startswith(mark)), "UTF-8")
+    text = content.decode(encoding, errors="replace").replace("\ufeff", "")
+    # Not splitlines, which would also split at characters inside a sentence, such as U+2028.
+    lines = enumerate(re.split("\r\n|\r|\n", text), start=1)
     filled = ((number, line) for number, line in lines if line.strip())
-    return [_pair(path, number, line, (source, target)) for number, line in islice(filled, max_pairs)]
+    return [
+        _pair(f"{path}, line {number}", number, line, encoding, languages)
+        for number, line in islice(filled, max_pairs)
+    ]
 
 
-def _pair(path: str | Path, number: int, line: bytes, languages: tuple[str, str]) -> Pair:
-    place = f"{path}, line {number}"
-    try:
-        columns = line.decode("utf-8").split("\t")
-    except UnicodeDecodeError:
-        raise ValueError(f"{place}: not UTF-8") from None
-    if b"\0" in line:
+def _pair(place: str, number: int, line: str, encoding: str, languages: tuple[str, str]) -> Pair:
+    if "\ufffd" in line:  # what decoding puts in place of bytes that mean nothing
+        raise ValueError(f"{place}: not {encoding}")
+    if "\0" in line:
         raise ValueError(f"{place}: not text, since it holds a NUL character")
-    if len(columns) not in (2, 3):
-        raise ValueError(f"{place}: expected 2 or 3 columns, got {len(columns)}")
-    source, target = map(_tokens, columns, languages)
+    source, target = map(tokenize, _sentences(place, line.split("\t")), languages)
     if not source or not target:
-        raise ValueError(f"{place}: column {2 if source else 1} is empty")
+        raise ValueError(f"{place}: the {'target' if source else 'source'} is empty")
     return Pair(str(number), "", source, target, ())
 
 
-def _tokens(sentence: str, language: str) -> tuple[str, ...]:
-    text = unicodedata.normalize("NFC", sentence)
-    if language == "tr":
-        text = text.replace("I", "ı").replace("İ", "i")
-    return tuple(re.sub(r"([,.!?])", r" \1 ", text.lower()).split())
+def _sentences(place: str, columns: list[str]) -> tuple[str, str]:
+    """Return the source and the target among the columns of a line."""
+    are_numbers = [column.strip().isdecimal() for column in columns]
+    if len(columns) == 4 and are_numbers[0] and are_numbers[2]:
+        return columns[1], columns[3]
+    if len(columns) == 3 and are_numbers[0] and re.fullmatch("[a-z]{3}", columns[1]):
+        raise ValueError(f"{place}: expected a pair of sentences, got a number, a language and one sentence")
+    if len(columns) not in (2, 3):
+        raise ValueError(
+            f"{place}: expected 2 or 3 columns with tabs between them, or Tatoeba's 4, got {len(columns)}"
+        )
+    return columns[0], columns[1]
 
 
 def _padded(token_lists: Sequence[Sequence[str]], vocabulary: Vocabulary) -> tuple[Tensor, Tensor]:
-    """Ids of shape (batch, steps) with ``<eos>`` and padding, and lengths of shape (batch,)."""
+    """Return ids (batch, steps) with ``<eos>`` and padding, and lengths (batch,)."""
     rows = [[*vocabulary[list(tokens)], vocabulary.eos] for tokens in token_lists]
     steps = max(len(row) for row in rows)
     padded = [row + [vocabulary.pad] * (steps - len(row)) for row in rows]
@@ -276,14 +386,14 @@ def _padded(token_lists: Sequence[Sequence[str]], vocabulary: Vocabulary) -> tup
 
 
 def batches(
-    pairs: Sequence[Pair], source_vocabulary: Vocabulary, target_vocabulary: Vocabulary,
+    pairs: Iterable[Pair], source_vocabulary: Vocabulary, target_vocabulary: Vocabulary,
     batch_size: int = 64, *, seed: int | None = None,
 ) -> list[Batch]:  # fmt: skip
-    """Padded batches, the same on every machine.
+    """Make padded batches, the same on every machine.
 
     Parameters
     ----------
-    pairs : sequence of Pair
+    pairs : iterable of Pair
     source_vocabulary, target_vocabulary : Vocabulary
     batch_size : int
         Sentences in a batch; the last batch may be smaller.
@@ -296,22 +406,24 @@ def batches(
     list of Batch
     """
     check_sizes(batch_size=batch_size)
+    check_type("source_vocabulary", source_vocabulary, Vocabulary, "a Vocabulary")
+    check_type("target_vocabulary", target_vocabulary, Vocabulary, "a Vocabulary")
     return [
         Batch(
             *_padded([pair.source for pair in chunk], source_vocabulary),
             *_padded([pair.target for pair in chunk], target_vocabulary),
         )
-        for chunk in _chunks(pairs, batch_size, seed)
+        for chunk in _chunks(as_pairs(pairs), batch_size, seed)
     ]
 
 
 def _chunks(pairs: Sequence[Pair], batch_size: int, seed: int | None) -> list[list[Pair]]:
-    """Pairs in groups of ``batch_size``."""
+    """Return the pairs in groups of ``batch_size``."""
     if seed is None:
         return _cut(pairs, batch_size)
     check_integer("seed", seed)
     # Of Python's generator, only random() is promised to stay the same in later versions.
-    draw = random.Random(seed).random
+    draw = random.Random(operator.index(seed)).random
     shuffled = sorted(pairs, key=lambda pair: draw())
     # Sorting everything would fill a batch with one kind of sentence, and the model learns worse from that.
     pools = _cut(shuffled, POOL * batch_size)
@@ -322,3 +434,29 @@ def _chunks(pairs: Sequence[Pair], batch_size: int, seed: int | None) -> list[li
 
 def _cut(pairs: Sequence[Pair], size: int) -> list[list[Pair]]:
     return [list(pairs[start : start + size]) for start in range(0, len(pairs), size)]
+
+
+def as_pairs(pairs: Iterable[Pair]) -> list[Pair]:
+    """Return pairs as a list; raise where something else is among them."""
+    check_type("pairs", pairs, Iterable, "an iterable of Pair")
+    pairs = list(pairs)
+    for pair in pairs:
+        check_type("each of pairs", pair, Pair, "a Pair, as load_corpus and read_pairs return")
+        sentence_of("each pair's source must be a tuple of tokens", pair.source)
+        sentence_of("each pair's target must be a tuple of tokens", pair.target)
+    return pairs
+
+
+def sentence_of(rule: str, tokens: Iterable[str]) -> list[str]:
+    """Return a sentence's tokens; raise, with the rule, where they are something else.
+
+    A string would be read as its letters, and a Pair as a sentence of five tokens.
+    """
+    if isinstance(tokens, Pair):
+        raise TypeError(f"{rule}, got a Pair: take its source or its target")
+    if isinstance(tokens, str):
+        raise TypeError(f"{rule}, got the string {tokens!r:.40}")
+    sentence = list(tokens) if isinstance(tokens, Iterable) else [None]
+    if not all(isinstance(token, str) for token in sentence):
+        raise TypeError(f"{rule}, got {tokens!r:.40}")
+    return sentence

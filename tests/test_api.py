@@ -26,11 +26,12 @@ PUBLIC = {
     if not isinstance(getattr(module, member), str)
 }
 METHODS = {
-    f"{name}.{member}": part.fget if isinstance(part, property) else part
+    f"{name}.{member}": function
     for name, entry in PUBLIC.items()
     if inspect.isclass(entry)
     for member, part in vars(entry).items()
-    if not member.startswith("_") and (inspect.isfunction(part) or isinstance(part, property))
+    for function in [part.fget if isinstance(part, property) else getattr(part, "__func__", part)]
+    if not member.startswith("_") and inspect.isfunction(function)
 }
 FIELDS = {name: entry._fields for name, entry in PUBLIC.items() if hasattr(entry, "_fields")}
 DESCRIBED = {name: entry for name, entry in (PUBLIC | METHODS).items() if name not in FIELDS}
@@ -60,7 +61,7 @@ def arguments(function: Callable[..., Any]) -> list[str]:
         return []
     given = inspect.signature(function).parameters.values()
     marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    return [marks.get(one.kind, "") + one.name for one in given if one.name != "self"]
+    return [marks.get(one.kind, "") + one.name for one in given if one.name not in ("self", "cls")]
 
 
 def lacking(entry: Any, text: str) -> list[str]:

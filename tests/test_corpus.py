@@ -1,6 +1,10 @@
 """The corpus is what its card says; the loader, the vocabulary and the batches keep everything."""
 
+import codecs
+import copy
 import hashlib
+import json
+import pickle
 import re
 import unicodedata
 from itertools import chain, pairwise
@@ -21,6 +25,7 @@ from mha_course.corpus import (
     join_tokens,
     load_corpus,
     read_pairs,
+    tokenize,
 )
 from tools.corpus.english import SLOTS
 from tools.corpus.generate import OUTPUT, corpus_text, select
@@ -441,6 +446,49 @@ def test_known_tokens_survive_ids(tokens: list[str]) -> None:
     assert vocabulary.to_tokens(torch.tensor(vocabulary[tokens], dtype=torch.int64)) == tokens
 
 
+@pytest.mark.parametrize("save", ["torch", "tokens", "pickle", "json", "copy"])
+def test_a_vocabulary_is_restored_with_the_same_ids(save: str, tmp_path: Path) -> None:
+    """By torch.load as it is by default, which refuses objects that it does not know."""
+    vocabulary, path = Vocabulary([["b", "a", "b", "é"]]), tmp_path / "vocabulary"
+    if save == "torch":
+        torch.save({"weights": torch.ones(1), "vocabulary": vocabulary}, path)
+        restored = torch.load(path, weights_only=True)["vocabulary"]
+    elif save == "tokens":
+        torch.save(vocabulary.tokens, path)
+        restored = Vocabulary.from_tokens(torch.load(path, weights_only=True))
+    elif save == "pickle":
+        restored = pickle.loads(pickle.dumps(vocabulary))
+    elif save == "json":
+        restored = Vocabulary.from_tokens(json.loads(json.dumps(vocabulary.tokens)))
+    else:
+        restored = copy.deepcopy(vocabulary)
+    assert restored.tokens == vocabulary.tokens == vocabulary.to_tokens(range(len(vocabulary)))
+    assert restored["b"] == vocabulary["b"] == 4 and restored["zzz"] == restored.unk
+    assert isinstance(restored, Vocabulary) and "a" in restored and len(restored) == 7
+
+
+def test_a_vocabularys_list_of_tokens_is_the_callers() -> None:
+    vocabulary = Vocabulary([["a"]])
+    vocabulary.tokens.clear()
+    assert len(vocabulary) == 5 and vocabulary.tokens[4] == "a"
+    tokens = vocabulary.tokens
+    restored = Vocabulary.from_tokens(tokens)
+    tokens.append("b")
+    assert restored.tokens == vocabulary.tokens
+
+
+def test_sentences_may_come_from_generators() -> None:
+    sentences = [["a", "b"], ["b"]]
+    made = Vocabulary((token for token in sentence) for sentence in sentences)
+    assert made.tokens == Vocabulary(sentences).tokens
+    pairs = load_corpus("fr", "phrases")[:9]
+    for seed in (None, 3):
+        given, expected = (
+            batches(some, ONE_VOCABULARY, ONE_VOCABULARY, 4, seed=seed) for some in (iter(pairs), pairs)
+        )
+        assert all(torch.equal(a.source, b.source) for a, b in zip(given, expected, strict=True))
+
+
 def test_a_batch_ends_rows_with_eos_and_pads_after() -> None:
     pairs = [
         Pair("1", "", ("a", "b"), ("x",), ((0,),)),
@@ -540,6 +588,34 @@ def test_pairs_are_read_from_lines(encoding: str, tmp_path: Path) -> None:
     assert [(pair.id, pair.alignment) for pair in pairs] == [("1", ()), ("2", ()), ("4", ())]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "marked utf-16-be"])
+def test_files_of_every_system_are_read_alike(encoding: str, end: str, tmp_path: Path) -> None:
+    """Line ends, byte order marks and encodings, with empty lines at the end."""
+    text = (TEXT + "\n \n\n").replace("\r\n", "\n").replace("\n", end)
+    content = (("\ufeff" + text) if "marked" in encoding else text).encode(encoding.removeprefix("marked "))
+    pairs = read_pairs(written(tmp_path, content))
+    assert [(pair.source, pair.target) for pair in pairs] == READ
+    assert [pair.id for pair in pairs] == ["1", "2", "4"]
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e"])
+def test_only_line_ends_end_a_line(mark: str, tmp_path: Path) -> None:
+    """Python's splitlines would split these lines in two."""
+    (pair,) = read_pairs(written(tmp_path, f"a{mark}b\tc {mark}d\n"))
+    assert (pair.source, pair.target) == (("a", "b"), ("c", "d"))
+
+
+def test_joined_files_keep_no_byte_order_mark_inside(tmp_path: Path) -> None:
+    first, second = "go\tva\n".encode("utf-8-sig"), "run\tcours\n".encode("utf-8-sig")
+    assert [pair.source for pair in read_pairs(written(tmp_path, first + second))] == [("go",), ("run",)]
+
+
+def test_tatoebas_four_columns_are_read(tmp_path: Path) -> None:
+    (pair,) = read_pairs(written(tmp_path, "1276\tLet's go.\t77\tAllons-y !\n"))
+    assert (pair.source, pair.target) == (("let's", "go", "."), ("allons-y", "!"))
+
+
 def test_reading_may_stop_early_before_a_bad_line(tmp_path: Path) -> None:
     assert len(read_pairs(written(tmp_path, TEXT + "bad"), max_pairs=2)) == 2
     pairs = read_pairs(written(tmp_path, "\n\ngo\tva\n\nrun\tcours\nbad"), max_pairs=2)
@@ -557,6 +633,48 @@ def test_capitals_become_the_small_letters_of_their_language(tmp_path: Path) -> 
     assert french.target == ("ça", "était")
 
 
+@pytest.mark.parametrize("language", ["tr", "TR", "tr-TR", "tr_TR", "tur", "az", "AZE", "az-Latn-AZ"])
+def test_a_language_is_known_by_every_code_it_has(language: str, tmp_path: Path) -> None:
+    assert tokenize("IĞDIR İzmir", language) == ("ığdır", "izmir")
+    (pair,) = read_pairs(written(tmp_path, "go\tIĞDIR"), target=language)
+    assert pair.target == ("ığdır",)
+
+
+@pytest.mark.parametrize("language", ["Turkish", "türkçe", "", "t", "tr TR", None, 3])
+def test_what_is_no_code_of_a_language_is_refused(language: object, tmp_path: Path) -> None:
+    path, rule = written(tmp_path, TEXT), "must be a code such as 'en' or 'tr', got "
+    with pytest.raises(ValueError, match=f"language {rule}"):
+        tokenize("a", language)
+    with pytest.raises(ValueError, match=f"source {rule}"):
+        read_pairs(path, language)
+    with pytest.raises(ValueError, match=f"target {rule}"):
+        read_pairs(path, "en", language)
+
+
+def test_a_sentence_is_split_as_a_file_is_read(tmp_path: Path) -> None:
+    sentences = [
+        "My car is old.",
+        "I’m home, Tom!",
+        "IT'S  3.5?",
+        "Va\u202f! ",
+        "我 累 了。",
+        "E\u0301te\u0301",
+    ]
+    pairs = read_pairs(written(tmp_path, "".join(f"{sentence}\tx\n" for sentence in sentences)))
+    assert [tokenize(sentence) for sentence in sentences] == [pair.source for pair in pairs]
+    assert tokenize(sentences[0]) == ("my", "car", "is", "old", ".")
+    assert tokenize(sentences[1]) == ("i'm", "home", ",", "tom", "!")
+    assert tokenize(sentences[4]) == ("我", "累", "了", "。")
+    assert all(tokenize(" ".join(pair.source)) == pair.source for pair in pairs)
+
+
+def test_the_corpus_reads_as_it_is_printed() -> None:
+    """Whoever types a sentence of the corpus gets the tokens that a model was trained on."""
+    for pair in EVERYTHING["fr"]:
+        printed = join_tokens(pair.source, "en")
+        assert tokenize(printed[0].upper() + printed[1:]) == pair.source
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_sentences_of_the_corpus_in_a_file_are_read_as_the_corpus_has_them(
     target: str, tmp_path: Path
@@ -570,12 +688,20 @@ def test_sentences_of_the_corpus_in_a_file_are_read_as_the_corpus_has_them(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("Go.\tVa !\nHi!\n", "pairs.txt, line 2: expected 2 or 3 columns, got 1"),
-        ("a\tb\tc\td\n", "line 1: expected 2 or 3 columns, got 4"),
-        ("a\tb\n\n \tb\n", "line 3: column 1 is empty"),
-        ("a\t \n", "line 1: column 2 is empty"),
+        ("Go.\tVa !\nHi!\n", "pairs.txt, line 2: expected 2 or 3 columns with tabs between them, .*got 1"),
+        ("Go.\tVa !\rHi!\r", "pairs.txt, line 2: expected 2 or 3 columns with tabs between them, .*got 1"),
+        ("a\tb\tc\td\n", "line 1: expected 2 or 3 columns with tabs between them, or Tatoeba's 4, got 4"),
+        ("1\tb\tc\td\n", "line 1: expected 2 or 3 columns with tabs between them, or Tatoeba's 4, got 4"),
+        ("1\ta\t2\tb\n1276\teng\tGo.\n", "line 2: expected a pair of sentences, got a number, a language"),
+        ("a\tb\n\n \tb\n", "line 3: the source is empty"),
+        ("a\t \n", "line 1: the target is empty"),
+        ("1\ta\t2\t\n", "line 1: the target is empty"),
         ("a\tb\nc\tgâteau\n".encode("latin-1"), "line 2: not UTF-8"),
-        ("a\tb\n".encode("utf-16"), "line 1: not UTF-8"),
+        ("a\tb\nc\td\n".encode("utf-16")[:-1], "line 2: not UTF-16|line 3: not UTF-16"),
+        (
+            codecs.BOM_UTF16_LE + "a\tb\nc\t\ud800\n".encode("utf-16-le", "surrogatepass"),
+            "line 2: not UTF-16",
+        ),
         ("a\tb\n".encode("utf-16-le"), "line 1: not text, since it holds a NUL character"),
         (b"PK\x03\x04\x14\x00\x00\x00\x08\x00\xe3", "line 1: not UTF-8"),
     ],
