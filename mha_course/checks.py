@@ -6,7 +6,7 @@ itself is left to it: types and devices that differ, numbers of layers, indices 
 
 import math
 from collections.abc import Callable, Collection
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import torch
@@ -42,8 +42,8 @@ def check_choice(name: str, value: str, allowed: Collection[str]) -> None:
 
 @argument_check
 def check_integer(name: str, number: object) -> None:
-    """Raise unless `number` is an integer."""
-    if isinstance(number, bool) or not isinstance(number, (int, torch.SymInt)):
+    """Raise unless `number` is an integer, Python's or NumPy's."""
+    if isinstance(number, bool) or not isinstance(number, (Integral, torch.SymInt)):
         raise TypeError(f"{name} must be an integer, got {number!r}")
 
 

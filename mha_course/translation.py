@@ -1,9 +1,10 @@
 """Greedy translation, and the attention weights behind it.
 
-The model is in evaluation mode meanwhile. A wrong argument raises a TypeError or a ValueError that names it.
+The model is in evaluation mode meanwhile. A compiled model runs as if it were not compiled, since compiled
+code may not keep the weights. A wrong argument raises a TypeError or a ValueError that names it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -11,10 +12,10 @@ import torch
 from torch import Tensor
 
 from mha_course.checks import check_sizes, check_type
-from mha_course.corpus import Batch, Pair, Vocabulary, batches
+from mha_course.corpus import Batch, Pair, Vocabulary, batches, tokenize
 from mha_course.metrics import Tokens, tokens_of
 from mha_course.seq2seq import AttentionDecoder, EncoderDecoder
-from mha_course.training import shift_right, to_device
+from mha_course.training import device_of, evaluating, shift_right, to_device
 
 __all__ = ("Translation", "forced_weights", "translate", "translate_all")
 
@@ -45,6 +46,7 @@ def translate(
     target_vocabulary: Vocabulary,
     *,
     max_steps: int = 20,
+    language: str = "en",
 ) -> Translation:
     """Translate one sentence, always taking the most probable token, until ``<eos>`` or `max_steps` tokens.
 
@@ -52,35 +54,41 @@ def translate(
     ----------
     model : EncoderDecoder
     tokens : str or sequence of str
-        A string is split at white space.
+        A string is read by `tokenize`, as `read_pairs` reads a file, so ``"My car is old."`` will do. Tokens
+        are taken as they are. A token that the source vocabulary does not have is read as ``<unk>``.
     source_vocabulary, target_vocabulary : Vocabulary
     max_steps : int
         The most tokens to write.
+    language : str
+        Code of the source's language, for `tokenize`.
 
     Returns
     -------
     Translation
     """
-    return translate_all(model, [tokens], source_vocabulary, target_vocabulary, max_steps=max_steps)[0]
+    return translate_all(
+        model, [tokens], source_vocabulary, target_vocabulary, max_steps=max_steps, language=language
+    )[0]
 
 
 @torch.no_grad()
 def translate_all(
     model: EncoderDecoder,
-    sentences: Sequence[Tokens],
+    sentences: Iterable[Tokens],
     source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary,
     *,
     max_steps: int = 20,
     batch_size: int = 256,
+    language: str = "en",
 ) -> list[Translation]:
     """Translate sentences as `translate` does, many at a time.
 
     Parameters
     ----------
-    model, source_vocabulary, target_vocabulary, max_steps
+    model, source_vocabulary, target_vocabulary, max_steps, language
         As in `translate`.
-    sentences : sequence of str or of sequences of str
+    sentences : iterable of str or of sequences of str
     batch_size : int
         Sentences at a time.
 
@@ -91,9 +99,10 @@ def translate_all(
     check_sizes(max_steps=max_steps, batch_size=batch_size)
     if isinstance(sentences, str):
         raise TypeError("sentences must be a sequence of sentences, got a string; translate takes one")
-    rows = [Pair("", "", tuple(tokens_of(sentence)), (), ()) for sentence in sentences]
+    check_type("sentences", sentences, Iterable, "a sequence of sentences")
+    rows = [Pair("", "", source_tokens(sentence, language), (), ()) for sentence in sentences]
     translations: list[Translation] = []
-    with evaluating(model):
+    with keeping_weights(model):
         for batch in batches(rows, source_vocabulary, target_vocabulary, batch_size):
             ids, weights = decode(model, batch, target_vocabulary, max_steps)
             for row, length in enumerate(batch.source_lens.tolist()):
@@ -104,11 +113,16 @@ def translate_all(
     return translations
 
 
+def source_tokens(sentence: Tokens, language: str) -> tuple[str, ...]:
+    """Return the tokens of a sentence; a string is read by `tokenize`."""
+    return tokenize(sentence, language) if isinstance(sentence, str) else tuple(tokens_of(sentence))
+
+
 def decode(
     model: EncoderDecoder, batch: Batch, target_vocabulary: Vocabulary, max_steps: int
 ) -> tuple[Tensor, Tensor | None]:
     """Decode step by step: tokens ``(batch, steps)``, weights ``(batch, ..., steps, source steps)``."""
-    source, source_lens, _, _ = to_device(batch, next(model.parameters()).device)
+    source, source_lens, _, _ = to_device(batch, device_of(model))
     state = model.decoder.init_state(model.encoder(source, source_lens), source_lens)
     token = source.new_full((len(source), 1), target_vocabulary.bos)  # (batch, 1)
     finished = torch.zeros_like(token, dtype=torch.bool)
@@ -128,7 +142,7 @@ def decode(
 @torch.no_grad()
 def forced_weights(
     model: EncoderDecoder,
-    pairs: Sequence[Pair],
+    pairs: Iterable[Pair],
     source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary,
     *,
@@ -140,7 +154,7 @@ def forced_weights(
     ----------
     model : EncoderDecoder
         With an `AttentionDecoder`.
-    pairs : sequence of Pair
+    pairs : iterable of Pair
     source_vocabulary, target_vocabulary : Vocabulary
     batch_size : int
         Pairs at a time.
@@ -155,9 +169,9 @@ def forced_weights(
     if not isinstance(decoder, AttentionDecoder):
         raise TypeError(f"model must have an AttentionDecoder, got {type(decoder).__name__}")
     result: list[Tensor] = []
-    with evaluating(model):
+    with keeping_weights(model):
         for batch in batches(pairs, source_vocabulary, target_vocabulary, batch_size):
-            source, source_lens, target, target_lens = to_device(batch, next(model.parameters()).device)
+            source, source_lens, target, target_lens = to_device(batch, device_of(model))
             model(source, shift_right(target, target_vocabulary.bos), source_lens)
             weights = decoder.attention_weights  # (batch, ..., target steps, source steps)
             sizes = zip(target_lens.tolist(), source_lens.tolist(), strict=True)
@@ -166,15 +180,11 @@ def forced_weights(
 
 
 @contextmanager
-def evaluating(model: EncoderDecoder) -> Iterator[None]:
-    """Put a model into evaluation mode inside a ``with`` block, and then into the mode it was in."""
+def keeping_weights(model: EncoderDecoder) -> Iterator[None]:
+    """Evaluate a model inside a ``with`` block, not compiled, so that its decoder keeps the weights."""
     check_type("model", model, EncoderDecoder, "an EncoderDecoder")
-    was_training = model.training
-    model.eval()
-    try:
+    with evaluating(model), torch.compiler.set_stance("force_eager"):
         yield
-    finally:
-        model.train(was_training)
 
 
 def up_to(ids: list[int], end: int) -> list[int]:

@@ -1,5 +1,8 @@
 """Greedy decoding stops at <eos>, batches change nothing, weights are those of the steps taken."""
 
+import contextlib
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -16,6 +19,7 @@ from mha_course.seq2seq import (
     Seq2SeqEncoder,
 )
 from mha_course.training import seed_everything
+from mha_course.transformer import Transformer
 from mha_course.translation import forced_weights, translate, translate_all
 
 WORDS = ["one", "two", "three", "four", "five", "six"]
@@ -99,6 +103,78 @@ def test_a_sentence_is_a_string_or_tokens_and_unknown_words_are_unk():
         translation = translate(copier(), sentence, VOCABULARY, VOCABULARY)
         assert translation.tokens == ["two", "<unk>"]
         assert translation.source == ["two", "zzz", "<eos>"]
+
+
+def test_a_string_is_read_as_a_file_is_and_tokens_are_taken_as_they_are():
+    """A sentence of the reader's own has capitals, and its punctuation stands at a word."""
+    vocabulary = Vocabulary([["my", "car", ",", "it's", "old", ".", "ılık", "A"]])
+    model = EncoderDecoder(CopyEncoder(), CopyDecoder(len(vocabulary)))
+    for sentence in ("My car, it’s OLD.", "my car , it's old ."):
+        assert translate(model, sentence, vocabulary, vocabulary).source[:-1] == [
+            "my", "car", ",", "it's", "old", "."
+        ]  # fmt: skip
+        (translation,) = translate_all(model, [sentence], vocabulary, vocabulary)
+        assert "<unk>" not in translation.tokens
+    assert translate(model, ["A"], vocabulary, vocabulary).tokens == ["A"]
+    assert translate(model, "ILIK", vocabulary, vocabulary, language="tr").tokens == ["ılık"]
+    assert translate_all(model, ["ILIK"], vocabulary, vocabulary, language="tr")[0].tokens == ["ılık"]
+
+
+def test_sentences_and_pairs_may_come_from_generators():
+    expected = [t.tokens for t in translate_all(copier(), SENTENCES, VOCABULARY, VOCABULARY)]
+    assert [t.tokens for t in translate_all(copier(), iter(SENTENCES), VOCABULARY, VOCABULARY)] == expected
+    assert len(forced_weights(copier(), iter(PAIRS), VOCABULARY, VOCABULARY)) == len(PAIRS)
+
+
+def compiled_transformers():
+    """Transformers that ran, were compiled in part and ran again, each with one that was not compiled."""
+    seed_everything(0)
+    plain = Transformer(len(VOCABULARY), len(VOCABULARY), 12, 16, 2, 1).eval()
+    for part in ("", "decoder", "encoder", "decoder.blocks.0.cross_attention"):
+        model = copy.deepcopy(plain)
+        forced_weights(model, PAIRS[:1], VOCABULARY, VOCABULARY)
+        model.get_submodule(part).compile(backend="eager")
+        ids = torch.zeros(1, 3, dtype=torch.int64)
+        model(ids, ids)
+        yield model, plain
+
+
+def test_a_compiled_model_gives_the_same_weights():
+    """Compiled code keeps no weights; those of an earlier pass must not be taken for them."""
+    for model, plain in compiled_transformers():
+        for weights in (
+            forced_weights,
+            lambda m, *given: [t.weights for t in translate_all(m, SENTENCES, *given[1:])],
+        ):
+            ours, theirs = (weights(m, PAIRS, VOCABULARY, VOCABULARY) for m in (model, plain))
+            for a, b in zip(ours, theirs, strict=True):
+                torch.testing.assert_close(a, b)
+
+
+def test_a_model_without_parameters_is_named():
+    model = copier()
+    del model.decoder.unused
+    with pytest.raises(ValueError, match="model must have parameters, got EncoderDecoder without any"):
+        translate(model, "one", VOCABULARY, VOCABULARY)
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_every_modules_mode_is_restored(raises):
+    """Parts in evaluation mode inside a model in training mode, and the other way round."""
+    for training in (True, False):
+        model = recurrent_model(dropout=0.5).train(training)
+        model.decoder.train(not training)
+        model.decoder.dropout.train(training)
+        if raises:
+            model.decoder.dense = nn.Linear(3, 3).train(not training)
+        before = [module.training for module in model.modules()]
+        for call in (
+            lambda model: translate(model, "one", VOCABULARY, VOCABULARY),
+            lambda model: forced_weights(model, PAIRS, VOCABULARY, VOCABULARY),
+        ):
+            with pytest.raises(RuntimeError) if raises else contextlib.nullcontext():
+                call(model)
+            assert [module.training for module in model.modules()] == before
 
 
 def test_an_empty_sentence_and_no_sentence():

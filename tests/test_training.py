@@ -1,13 +1,18 @@
 """Loss over padding, clipping, teacher forcing, repeatability, and that a model learns."""
 
+import io
 import math
 import os
+import pickle
 import random
 import signal
 import subprocess
 import sys
+import warnings
+import zipfile
 from pathlib import Path
 
+import numpy
 import pytest
 import torch
 from torch import nn
@@ -15,7 +20,15 @@ from torch import nn
 from mha_course.corpus import Pair, Vocabulary, batches
 from mha_course.metrics import exact_match
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
-from mha_course.training import fit, masked_loss, seed_everything, shift_right, training_step, try_gpu
+from mha_course.training import (
+    CHECKPOINT_PARTS,
+    fit,
+    masked_loss,
+    seed_everything,
+    shift_right,
+    training_step,
+    try_gpu,
+)
 from mha_course.translation import translate_all
 
 
@@ -91,6 +104,16 @@ def test_a_batch_of_nothing_but_padding_costs_nothing_and_has_a_gradient_of_zero
     loss = masked_loss(logits, torch.zeros(shape[:2], dtype=torch.int64), lens)
     loss.backward()
     assert loss.item() == 0 and not logits.grad.any()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_the_loss_of_many_tokens_is_summed_in_float32_or_better(dtype):
+    logits = torch.zeros(512, 30, 1000, dtype=dtype).requires_grad_()
+    loss = masked_loss(logits, torch.zeros(512, 30, dtype=torch.int64), torch.full((512,), 30))
+    assert loss.item() == pytest.approx(math.log(1000), rel=1e-6)
+    assert loss.dtype == torch.promote_types(dtype, torch.float32)
+    loss.backward()
+    assert logits.grad.dtype == dtype and logits.grad.isfinite().all()
 
 
 def test_half_precision_logits_have_a_finite_loss():
@@ -215,6 +238,39 @@ def test_fit_trains_in_training_mode_and_restores_the_mode_it_found():
     assert all(modes)
 
 
+def modes(model):
+    return [module.training for module in model.modules()]
+
+
+def test_parts_in_evaluation_mode_stay_so_while_a_model_is_trained():
+    """A part that is frozen, with its dropout off, stays frozen; afterwards all is as it was."""
+    model, seen = small_model(dropout=0.3).train(), []
+    model.encoder.eval()
+    model.encoder.dropout.train()
+    before = modes(model)
+    model.decoder.register_forward_hook(lambda *_: seen.append(modes(model)))
+    train(model, epochs=1)
+    assert modes(model) == before and all(during == before for during in seen) and seen
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_modes_are_restored_after_an_error_too(training):
+    model = small_model().train(training)
+    model.decoder.dropout.train(not training)
+    before = modes(model)
+    model.decoder.dense = nn.Linear(3, 3).train(training)
+    with pytest.raises(RuntimeError):
+        train(model, epochs=1)
+    assert modes(model) == before
+
+
+def test_a_model_in_evaluation_mode_is_trained_whole():
+    model, seen = small_model().eval(), []
+    model.decoder.register_forward_hook(lambda *_: seen.extend(modes(model)))
+    train(model, epochs=1)
+    assert all(seen) and not any(modes(model))
+
+
 def test_no_epoch_changes_nothing():
     model = small_model()
     before = [p.detach().clone() for p in model.parameters()]
@@ -294,6 +350,168 @@ def test_a_checkpoint_of_other_settings_or_in_no_folder_is_refused(tmp_path):
     assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["run.pt"]
 
 
+def not_a_checkpoint(kind):
+    """The bytes of a file that a reader may take for a checkpoint."""
+    model, file = small_model(), io.BytesIO()
+    whole = {name: {} for name in CHECKPOINT_PARTS}
+    texts = {
+        "empty": b"",
+        "text": b"epoch 1 loss 3.2\n",
+        "one letter": b"e",
+        "page": b"<!DOCTYPE html>\n<html><body>Sign in</body></html>\n",
+        "Git LFS": b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+        "NULs": bytes(100),
+        "JSON": b'{"model": {}, "settings": {}}',
+        "NumPy": b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n"
+        + bytes(8),
+        "pickle": pickle.dumps({"model": [1]}),
+        "pickle of a class": pickle.dumps(Path("a")),
+    }
+    if kind in texts:
+        return texts[kind]
+    if kind == "zip":
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("data.txt", "text")
+        return file.getvalue()
+    objects = {
+        "weights": model.state_dict(),
+        "model": model,
+        "tensor": torch.ones(2),
+        "list": [1, 2],
+        "none": None,
+        "other dictionary": {"model": model.state_dict(), "optimizer": {}},
+        "empty parts": whole,
+        "weights of no tensors": whole | {"model": {"a": 1}, "settings": SETTINGS},
+        "no optimizer": whole | {"model": model.state_dict(), "settings": SETTINGS},
+        "random state of another kind": whole
+        | {
+            "model": model.state_dict(),
+            "optimizer": torch.optim.Adam(model.parameters()).state_dict(),
+            "settings": SETTINGS,
+            "random": torch.ones(2),
+        },
+    }
+    torch.save(objects.get(kind, model.state_dict()), file)
+    return file.getvalue()[: 1000 if kind == "cut off" else -30 if kind == "cut off at its end" else None]
+
+
+SETTINGS = {"epochs": 1, "learning_rate": 0.005, "batch_size": 8, "clip": 1.0, "seed": 0, "pairs": len(PAIRS)}
+KINDS = [
+    "empty", "text", "one letter", "page", "Git LFS", "NULs", "JSON", "NumPy", "pickle", "pickle of a class",
+   "zip",
+    "weights", "model", "tensor", "list", "none", "other dictionary", "empty parts", "weights of no tensors",
+    "no optimizer", "random state of another kind", "cut off", "cut off at its end", "folder",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_that_is_no_checkpoint_is_refused_by_its_name(kind, tmp_path):
+    path, model = tmp_path / "run.pt", small_model()
+    if kind == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes(not_a_checkpoint(kind))
+    before = None if kind == "folder" else path.read_bytes()
+    with (
+        warnings.catch_warnings(),
+        pytest.raises(ValueError, match=r"checkpoint must be .*run\.pt") as caught,
+    ):
+        warnings.simplefilter("error")
+        train(model, epochs=1, checkpoint=path)
+    assert type(caught.value) is ValueError and "\n" not in str(caught.value)
+    assert kind == "folder" or path.read_bytes() == before
+
+
+@pytest.mark.parametrize("other", ["wider", "without attention"])
+def test_a_checkpoint_of_another_model_is_refused_and_changes_nothing(other, tmp_path):
+    path, model = tmp_path / "run.pt", small_model()
+    train(model, epochs=1, checkpoint=path)
+    encoder = Seq2SeqEncoder(len(SOURCE), 16, 16, 1, bidirectional=True)
+    decoders = {"wider": Seq2SeqAttentionDecoder(len(TARGET), 18, 16, 1)}
+    model = EncoderDecoder(encoder, decoders.get(other, Seq2SeqDecoder(len(TARGET), 16, 16, 1)))
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    with pytest.raises(ValueError, match=r"must be of the same model, with decoder\.\S+ of shape .*run\.pt"):
+        train(model, epochs=1, checkpoint=path)
+    assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
+
+
+@pytest.mark.parametrize(("saved", "here"), [(3, 1), (1, 3), (0, 2), (2, 2)])
+def test_a_checkpoint_of_another_number_of_gpus_is_read(saved, here, tmp_path, monkeypatch):
+    path, states, set_states = tmp_path / "run.pt", [torch.full((16,), i) for i in range(saved)], {}
+    expected = train(small_model(), epochs=1, checkpoint=path)
+    content = torch.load(path) | {"random_gpu": states}
+    torch.save(content, path)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: here)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: set_states.update({device: state}))
+    assert train(small_model(), epochs=1, checkpoint=path) == expected
+    assert sorted(set_states) == list(range(min(saved, here)))
+    assert all(torch.equal(state, states[device]) for device, state in set_states.items())
+
+
+def test_a_checkpoint_that_cannot_be_written_leaves_the_old_one_and_no_part(tmp_path, monkeypatch):
+    path, save = tmp_path / "run.pt", torch.save
+
+    def full(state, file):
+        if len(state["history"]) < 2:
+            return save(state, file)
+        file.write(b"half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(OSError, match="No space left"):
+        train(small_model(), epochs=3, checkpoint=path)
+    assert len(torch.load(path)["history"]) == 1 and [file.name for file in tmp_path.iterdir()] == ["run.pt"]
+
+
+def test_a_checkpoint_holds_the_models_weights(tmp_path):
+    model, other = small_model(), small_model(seed=1)
+    train(model, epochs=1, checkpoint=tmp_path / "run.pt")
+    other.load_state_dict(torch.load(tmp_path / "run.pt")["model"])
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
+
+
+def test_settings_may_be_numpys_numbers(tmp_path):
+    options = {"epochs": numpy.int64(2), "batch_size": numpy.int32(8), "seed": numpy.uint8(1)}
+    options |= {"learning_rate": numpy.float64(0.01), "clip": numpy.float32(1.0)}
+    expected = train(small_model(), epochs=2, batch_size=8, seed=1, learning_rate=0.01)
+    for _ in range(2):  # the second time from the checkpoint
+        assert train(small_model(), checkpoint=tmp_path / "run.pt", **options) == expected
+
+
+@pytest.mark.parametrize("bad", ["loss", "weights"])
+def test_what_is_not_finite_stops_training_before_the_checkpoint_is_written(bad, tmp_path):
+    """The weights may break in an epoch's last step, after its loss was computed."""
+    path, model, steps = tmp_path / "run.pt", small_model(), []
+
+    def break_model(module, *_):
+        steps.append(1)
+        if len(steps) == 12:  # of 5 steps an epoch
+            module.decoder.dense.bias.data[0] = math.nan
+
+    def break_gradient(gradient):
+        return gradient * math.nan if len(steps) == 15 else gradient
+
+    model.register_forward_pre_hook(break_model if bad == "loss" else lambda *_: steps.append(1))
+    if bad == "weights":
+        model.decoder.dense.bias.register_hook(break_gradient)
+    with pytest.raises(FloatingPointError, match=r"epoch 3.*learning_rate") as caught:
+        train(model, epochs=5, checkpoint=path)
+    assert ("the loss of epoch 3 is nan" if bad == "loss" else "the weights") in str(caught.value)
+    state = torch.load(path)
+    assert len(state["history"]) == 2 and all(weight.isfinite().all() for weight in state["model"].values())
+
+
+def test_pairs_may_come_from_a_generator():
+    models = [small_model(), small_model()]
+    options = {"epochs": 2, "batch_size": 8, "progress": False}
+    first, second = (
+        fit(model, given, SOURCE, TARGET, **options)
+        for model, given in zip(models, (PAIRS, iter(PAIRS)), strict=True)
+    )
+    assert first == second
+
+
 def test_unknown_words_are_trained_as_unk():
     unknown = [Pair("x", "x", ("zzz",), ("QQQ",), ((0,),))]
     history = fit(small_model(), unknown, SOURCE, TARGET, epochs=60, learning_rate=0.05, progress=False)
@@ -311,6 +529,14 @@ def test_seed_everything_repeats_python_and_torch():
     assert draws[0] == draws[1]
     seed_everything(8)
     assert random.random() != draws[0][0]
+
+
+def test_a_seed_may_be_numpys_integer():
+    draws = []
+    for seed in (7, numpy.int64(7), numpy.uint8(7)):
+        seed_everything(seed)
+        draws.append((random.random(), torch.rand(3).tolist()))
+    assert draws[0] == draws[1] == draws[2]
 
 
 def test_seed_everything_asks_gpus_for_exact_and_repeatable_products(monkeypatch):
