@@ -3,6 +3,9 @@
 A wrong argument raises a TypeError or a ValueError that names it: a model without multi-head attention, heads
 that it does not have, no batch, a score that is no number, a loss that is no scalar or does not depend on the
 heads.
+
+Compiled code does not see what is switched off or watched after it was compiled. So a compiled model runs as
+if it were not compiled inside the ``with`` blocks of this module and in the functions that use them.
 """
 
 import copy
@@ -18,7 +21,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from mha_course.attention import MultiHeadAttention
-from mha_course.checks import check_number, check_type
+from mha_course.checks import argument_check, check_number, check_type
 
 __all__ = (
     "Head",
@@ -89,18 +92,21 @@ def gated_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     """
     gates: dict[str, Tensor] = {}
     with ExitStack() as hooks:
+        hooks.enter_context(torch.compiler.set_stance("force_eager"))
         for name, module in attentions(model).items():
-            gates[name] = torch.ones_like(module.W_o.weight[0, : module.num_heads], requires_grad=True)
+            weight = module.W_o.weight
+            dtype = torch.promote_types(weight.dtype, torch.float32)  # sums over a batch overflow in float16
+            gates[name] = torch.ones(module.num_heads, dtype=dtype, device=weight.device, requires_grad=True)
             hook = module.W_o.register_forward_pre_hook(partial(_multiply, gates[name]))
             hooks.callback(hook.remove)
         yield gates
 
 
 def _multiply(gate: Tensor, layer: nn.Module, inputs: tuple[Tensor]) -> Tensor:
-    """Multiply the features of each head, which the layer is about to read, by the head's gate."""
+    """Multiply each head's part of a layer's input by the head's gate."""
     batch, queries, hiddens = inputs[0].shape
     by_head = inputs[0].reshape(batch, queries, len(gate), hiddens // len(gate))
-    return (by_head * gate.unsqueeze(-1)).flatten(2)  # (batch, queries, hiddens)
+    return (by_head * gate.unsqueeze(-1)).flatten(2).to(inputs[0].dtype)  # (batch, queries, hiddens)
 
 
 @contextmanager
@@ -143,6 +149,7 @@ def watched_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     """
     weights: dict[str, Tensor] = {}
     with ExitStack() as patches:
+        patches.enter_context(torch.compiler.set_stance("force_eager"))
         for name, module in attentions(model).items():
             watch = partial(_watch, module.attend, weights, name)
             patches.enter_context(patch.object(module, "attend", watch))
@@ -178,6 +185,8 @@ def leave_one_out(model: nn.Module, score: Callable[[], float], without: Iterabl
     ----------
     Michel et al. (2019), section 3.1.
     """
+    check_callable("score", score)
+    check_type("without", without, Iterable, "an iterable of heads")
     without = list(without)
     whole = _score_without(model, score, without)
     measured = [head for head in all_heads(model) if head not in without]
@@ -186,9 +195,11 @@ def leave_one_out(model: nn.Module, score: Callable[[], float], without: Iterabl
 
 def _score_without(model: nn.Module, score: Callable[[], float], heads: list[Head]) -> float:
     with masked_heads(model, heads):
-        value = score()
-    check_number("what score returns", value.item() if isinstance(value, Tensor) else value)
-    return value
+        value: Any = score()
+    if isinstance(value, Tensor) and value.numel() == 1:
+        value = value.item()
+    check_number("what score returns", value)
+    return float(value)  # a difference of half-precision numbers would lose digits
 
 
 def gradient_importance(model: nn.Module, loss: Callable[[T], Tensor], batches: Iterable[T]) -> Importance:
@@ -212,6 +223,8 @@ def gradient_importance(model: nn.Module, loss: Callable[[T], Tensor], batches: 
     ----------
     Michel et al. (2019), equation 1.
     """
+    check_callable("loss", loss)
+    check_type("batches", batches, Iterable, "an iterable of batches")
     batches = list(batches)
     if not batches:
         raise ValueError("batches must hold at least one batch, got none")
@@ -230,12 +243,14 @@ def gradient_importance(model: nn.Module, loss: Callable[[T], Tensor], batches: 
 def prune_heads(model: Model, heads: Iterable[Head]) -> Model:
     """Return a copy of a model without some heads, whose weights are cut out.
 
-    It computes what `masked_heads` gives, with fewer parameters and operations.
+    It computes what `masked_heads` gives, with fewer parameters and operations. To load the weights of a
+    pruned model, prune a new model in the same way, and then call ``load_state_dict`` on what comes back.
 
     Parameters
     ----------
     model : nn.Module
-        It stays as it is.
+        It stays as it is. Its attention layers must have plain weights: take weight normalization,
+        `torch.nn.utils.prune` and other parametrizations off first.
     heads : iterable of Head
         At least one head must stay in each attention module.
 
@@ -252,6 +267,7 @@ def prune_heads(model: Model, heads: Iterable[Head]) -> Model:
     (576, 192)
     """
     numbers = by_module(model, heads)
+    check_plain(model)
     pruned = copy.deepcopy(model)
     for name, module in attentions(pruned).items():
         kept = [i for i in range(module.num_heads) if i not in numbers[name]]
@@ -259,6 +275,29 @@ def prune_heads(model: Model, heads: Iterable[Head]) -> Model:
             raise ValueError(f"heads must leave one in each module, got all {module.num_heads} of {name!r}")
         _slice_heads(module, kept)
     return pruned
+
+
+@argument_check
+def check_plain(model: nn.Module) -> None:
+    """Raise unless all projections are linear layers whose weights are parameters."""
+    for name, module in attentions(model).items():
+        for layer in ("W_q", "W_k", "W_v", "W_o"):
+            linear = getattr(module, layer)
+            names = {parameter for parameter, _ in linear.named_parameters()}
+            if not isinstance(linear, nn.Linear) or not {"weight"} <= names <= {"weight", "bias"}:
+                place = f"{name}.{layer}" if name else layer
+                given = f"{type(linear).__name__} with {', '.join(sorted(names)) or 'no parameters'}"
+                raise ValueError(
+                    f"model must have linear layers with plain weights, got {given} as {place!r}: "
+                    "take weight normalization and other parametrizations off first"
+                )
+
+
+@argument_check
+def check_callable(name: str, function: object) -> None:
+    """Raise unless `function` can be called."""
+    if not callable(function):
+        raise TypeError(f"{name} must be callable, got {type(function).__name__}")
 
 
 def _slice_heads(module: MultiHeadAttention, kept: list[int]) -> None:
@@ -279,8 +318,9 @@ def _take(parameter: Tensor, axis: int, num_heads: int, kept: list[int]) -> nn.P
 
 
 def by_module(model: nn.Module, heads: Iterable[Head]) -> dict[str, list[int]]:
-    """Group heads by module; raise where the model lacks one."""
+    """Return the numbers of the heads in each module; raise where the model lacks one."""
     known = all_heads(model)
+    check_type("heads", heads, Iterable, "an iterable of heads")
     numbers: dict[str, list[int]] = {head.module: [] for head in known}
     for head in heads:
         if head not in known or isinstance(head[1], bool):
@@ -291,6 +331,7 @@ def by_module(model: nn.Module, heads: Iterable[Head]) -> dict[str, list[int]]:
 
 def count_parameters(model: nn.Module) -> int:
     """Return how many numbers a model learns."""
+    check_type("model", model, nn.Module, "a PyTorch module")
     return sum(parameter.numel() for parameter in model.parameters())
 
 
@@ -308,7 +349,9 @@ def count_flops(function: Callable[..., Any], *arguments: Any, **options: Any) -
     int
         A multiplication and an addition count as two.
     """
-    # Only the plain kernel is made of products that can be counted on every device.
-    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+    check_callable("function", function)
+    # Only the plain kernel, not compiled, is made of products that can be counted on every device.
+    eager = torch.compiler.set_stance("force_eager")
+    with eager, FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
         function(*arguments, **options)
     return int(counter.get_total_flops())

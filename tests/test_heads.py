@@ -1,11 +1,13 @@
 """Importance of heads, masks, and pruning by slicing."""
 
 import copy
+import warnings
 
 import pytest
 import torch
 from tolerance import assert_close
 from torch import nn
+from torch.nn.utils import prune
 
 from mha_course.attention import MultiHeadAttention
 from mha_course.heads import (
@@ -318,3 +320,166 @@ def test_an_attention_that_a_loss_does_not_use_has_no_importance():
     pair = nn.ModuleDict({"used": attention(), "unused": attention()})
     importance = gradient_importance(pair, lambda X: pair["used"](X, X, X).square().sum(), [inputs()[0]])
     assert all((value == 0) == (head.module == "unused") for head, value in importance.items())
+
+
+# ---- compiled models
+
+
+def compiled(way, part):
+    """A module and what to call, compiled in one of the ways that PyTorch has, and called once."""
+    module = attention()
+    if way == "module.compile":
+        module.get_submodule(part).compile(backend="eager")
+        call = module
+    elif way == "torch.compile":
+        module = call = torch.compile(module, backend="eager")
+    elif way == "the module inside":
+        call = torch.compile(module, backend="eager")
+    else:
+        call = torch.compile(lambda *given: module(*given), backend="eager")
+    call(*inputs())
+    return module, call
+
+
+WAYS = [
+    ("module.compile", ""), ("module.compile", "W_o"), ("torch.compile", ""), ("the module inside", ""),
+    ("what is scored", ""),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:Using `torch.compile.module.` when there are global hooks")
+@pytest.mark.parametrize(("way", "part"), WAYS)
+def test_heads_of_a_compiled_model_are_switched_off_too(way, part):
+    """Compiled code does not see what was hung on a module afterwards; and it keeps what was there before."""
+    plain, given = attention(), inputs()
+    module, call = compiled(way, part)
+    name = next(iter(attentions(module)))
+    heads = [Head(name, 1)]
+    whole = plain(*given)
+    with masked_heads(plain, [Head("", 1)]):
+        without = plain(*given)
+    for _ in range(2):
+        with masked_heads(module, heads):
+            assert_close(call(*given), without)
+        assert_close(call(*given), whole)
+    measured = leave_one_out(module, lambda: call(*given).square().sum())
+    expected = leave_one_out(plain, lambda: plain(*given).square().sum())
+    assert list(measured.values()) == pytest.approx(list(expected.values()), rel=1e-9)
+    slopes = gradient_importance(module, lambda _: call(*given).square().sum(), [0])
+    expected = gradient_importance(plain, lambda _: plain(*given).square().sum(), [0])
+    assert list(slopes.values()) == pytest.approx(list(expected.values()), rel=1e-9)
+    assert_close(prune_heads(module, heads)(*given), without)
+    assert count_flops(call, *given) == count_flops(plain, *given)
+
+
+@pytest.mark.parametrize(("way", "part"), WAYS)
+def test_heads_of_a_compiled_model_are_watched_too(way, part):
+    plain, given = attention(), inputs()
+    module, call = compiled(way, part)
+    with watched_heads(plain) as expected:
+        plain(*given)
+    with watched_heads(module) as weights:
+        call(*given)
+    assert_close(*weights.values(), *expected.values())
+
+
+def test_a_model_that_is_compiled_while_heads_are_off_has_them_afterwards():
+    module, given = attention(), inputs()
+    whole = module(*given)
+    with masked_heads(module, [Head("", 1)]):
+        module.compile(backend="eager")
+        module(*given)
+    assert_close(module(*given), whole)
+
+
+# ---- half precision
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_importance_does_not_depend_on_how_often_a_batch_is_counted(dtype):
+    module, given = attention().to(dtype), [X.to(dtype) for X in inputs()]
+    once, often = (
+        gradient_importance(module, lambda X: module(*X).float().square().sum(), [given] * n)
+        for n in (1, 3000)
+    )
+    assert often == pytest.approx(once, rel=1e-4) and min(once.values()) > 0
+
+
+def test_importance_in_float16_does_not_overflow():
+    module, given = (
+        attention().half(),
+        [X.half().expand(2, -1, -1) for X in (torch.ones(1, 900, HIDDENS),) * 3],
+    )
+    measured = gradient_importance(module, lambda X: module(*X).float().sum() * 50, [given])
+    assert all(torch.isfinite(torch.tensor(list(measured.values()))))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_scores_in_half_precision_are_subtracted_as_they_are(dtype):
+    """Their difference has more digits than the type has."""
+    scores = iter(torch.tensor([1000.0, 0.25, 0.5, 1.0], dtype=dtype))
+    measured = leave_one_out(attention(), lambda: next(scores))
+    assert list(measured.values()) == [999.75, 999.5, 999.0]
+    assert all(type(value) is float for value in measured.values())
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_masked_heads_leave_the_type_of_the_output(dtype):
+    module, given = attention().to(dtype), [X.to(dtype) for X in inputs()]
+    with masked_heads(module, [Head("", 1)]):
+        assert module(*given).dtype == dtype
+        with torch.autocast("cpu", torch.bfloat16):
+            assert module(*given).dtype == torch.bfloat16
+
+
+# ---- weights of another kind
+
+
+def changed(kind):
+    """An attention whose projections hold their weights in another way."""
+    module = attention()
+    if kind == "weight_norm":
+        nn.utils.parametrizations.weight_norm(module.W_q)
+    elif kind == "old weight_norm":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            nn.utils.weight_norm(module.W_q)
+    elif kind == "spectral_norm":
+        nn.utils.parametrizations.spectral_norm(module.W_q)
+    elif kind == "orthogonal":
+        nn.utils.parametrizations.orthogonal(module.W_q)
+    elif kind == "prune":
+        prune.l1_unstructured(module.W_q, "weight", 0.5)
+    elif kind == "a bias of another kind":
+        prune.l1_unstructured(module.W_q, "bias", 0.5)
+    else:
+        module.W_q = nn.Sequential(module.W_q, nn.Linear(HIDDENS, HIDDENS).double())
+    return module
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "weight_norm", "old weight_norm", "spectral_norm", "orthogonal", "prune", "a bias of another kind",
+        "a layer around it",
+    ],
+)  # fmt: skip
+def test_weights_that_cannot_be_cut_are_named(kind):
+    module = changed(kind)
+    with masked_heads(module, [Head("", 1)]):
+        module(*inputs())  # masking does not need them
+    with pytest.raises(
+        ValueError, match=r"model must have linear layers with plain weights, got .* as 'W_q'"
+    ) as error:
+        prune_heads(module, [Head("", 1)])
+    assert "\n" not in str(error.value)
+
+
+def test_a_pruned_model_is_loaded_into_one_that_is_pruned_alike():
+    first, second = transformer(), transformer()
+    with torch.no_grad():
+        for parameter in second.parameters():
+            parameter.zero_()
+    pruned, fresh = prune_heads(first, REMOVED), prune_heads(second, REMOVED)
+    fresh.load_state_dict(pruned.state_dict())
+    assert_close(run(fresh), run(pruned))
