@@ -5,7 +5,7 @@ A wrong argument raises a TypeError or a ValueError that names it.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Sized
 
 import torch
 from torch import Tensor
@@ -39,7 +39,8 @@ def bleu(prediction: Tokens, reference: Tokens, k: int = 2) -> float:
     Parameters
     ----------
     prediction, reference : str or sequence of str
-        Tokens; a string is split at white space. The reference must not be empty.
+        Tokens; a string is split at white space, so that ``"calm."`` is one token: `corpus.tokenize` splits a
+        sentence as it is printed. The reference must not be empty.
     k : int
         The longest run that counts, at least 1.
 
@@ -174,9 +175,9 @@ def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[
 
 
 def ruler_weights(steps: int, positions: int) -> Tensor:
-    """Return weights that know no word: step t looks at position t, scaled to the source's length.
+    """Return position-only baseline weights: step t looks at position t, scaled to the source's length.
 
-    It is the baseline of `alignment_accuracy`: weights that score no more have found nothing about words.
+    They are the baseline of `alignment_accuracy`: weights that score no higher show nothing about words.
 
     Parameters
     ----------
@@ -204,8 +205,11 @@ def ruler_weights(steps: int, positions: int) -> Tensor:
 @argument_check
 def check_alignment(name: str, alignment: Sequence[Sequence[int]], steps: int, positions: int) -> None:
     """Raise unless there is an entry for each target token, with positions that the source has."""
+    check_type(name, alignment, Sized, "a sequence of sequences of positions")
     if len(alignment) != steps:
         raise ValueError(f"{name} must have one entry for each target token, {steps}, got {len(alignment)}")
+    for gold in alignment:
+        check_type(f"each entry of {name}", gold, Iterable, "a sequence of positions")
     for position in (position for gold in alignment for position in gold):
         if not 0 <= position < positions:
             raise ValueError(f"{name} must hold source positions from 0 to {positions - 1}, got {position}")
@@ -216,6 +220,8 @@ def check_pairs(name: str, items: Sequence[object], other_name: str, others: Seq
     """Raise unless two sequences are sequences of one length, at least 1."""
     if isinstance(items, str) or isinstance(others, str):
         raise TypeError(f"{name} and {other_name} must be sequences of sentences, got a string")
+    check_type(name, items, Sized, "a sequence")
+    check_type(other_name, others, Sized, "a sequence")
     if len(items) != len(others):
         raise ValueError(f"{name} and {other_name} must be as many, got {len(items)} and {len(others)}")
     if not len(items):

@@ -3,7 +3,7 @@
 Every function that draws returns its Axes. Figures are white and at most 5.5 inches wide: a phone shows that
 at nine tenths, so that letters of 10 points stay legible. `QUERY`, `KEY`, `VALUE` and `OUTPUT` are the
 course's colours of the four. A wrong argument raises a TypeError or a ValueError that names it, and draws
-nothing.
+nothing. Tokens are written as they are; titles and the names of axes may hold formulas, ``"$QK^T$"``.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 import torch
 from matplotlib import font_manager
 from matplotlib.axes import Axes
+from matplotlib.mathtext import MathTextParser
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
@@ -109,11 +110,11 @@ def show_heatmaps(
     for ax, matrix in zip(axes.flat, grid.flatten(0, 1), strict=True):
         image = draw(ax, matrix, low, high, cmap)
     for ax, title in zip(axes[0], titles or (), strict=False):
-        ax.set_title(title, fontsize=FONT_SIZE)
+        ax.set_title(title, fontsize=FONT_SIZE, parse_math=is_math(title))
     for ax in axes[-1]:
-        ax.set_xlabel(xlabel, fontsize=FONT_SIZE)
+        ax.set_xlabel(xlabel, fontsize=FONT_SIZE, parse_math=is_math(xlabel))
     for ax in axes[:, 0]:
-        ax.set_ylabel(ylabel, fontsize=FONT_SIZE)
+        ax.set_ylabel(ylabel, fontsize=FONT_SIZE, parse_math=is_math(ylabel))
     figure.colorbar(image, ax=axes, shrink=0.6)
     return axes
 
@@ -149,7 +150,7 @@ def show_heads(
     shown, unused = axes.flat[:heads], axes.flat[heads:]
     for ax, matrix, title in zip(shown, weights, titles, strict=True):
         image = draw(ax, matrix, 0.0, 1.0, WEIGHTS)
-        ax.set_title(title, fontsize=FONT_SIZE)
+        ax.set_title(title, fontsize=FONT_SIZE, parse_math=is_math(title))
         label(ax, keys, queries)
     for ax in shown[-across:]:  # the lowest of each column, also above an unused place
         ax.tick_params(labelbottom=True)
@@ -192,7 +193,9 @@ def show_alignment(
     target_names = check_labels("target", target, rows)
     if alignment is not None:
         check_alignment("alignment", alignment, rows, columns)
-    if ax is None:
+    if ax is not None:
+        check_type("ax", ax, Axes, "Axes of matplotlib")
+    else:
         _, ((ax,),) = plt.subplots(figsize=grid_size(1, 1, rows, columns), **GRID)
     draw(ax, weights, 0.0, 1.0, WEIGHTS)
     label(ax, source_names, target_names)
@@ -211,23 +214,30 @@ def draw(ax: Axes, matrix: Tensor, low: float, high: float, cmap: str) -> Any:
 
 
 def label(ax: Axes, columns: Sequence[str] | None, rows: Sequence[str] | None) -> None:
-    """Write tokens under the columns and beside the rows."""
-    fonts = font_families()
+    """Write tokens under the columns and beside the rows, a dollar sign too as it is."""
+    style: Any = {"fontfamily": font_families(), "parse_math": False}
     if columns is not None:
         names = list(map(legible, columns))
-        ax.set_xticks(
-            range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor", fontfamily=fonts
-        )
+        ax.set_xticks(range(len(names)), names, rotation=60, ha="right", rotation_mode="anchor", **style)
         for tick, token in zip(ax.xaxis.get_major_ticks(len(names)), columns, strict=True):
             if token in STOPS:
                 tick.label1.set(rotation=0, ha="center")
     if rows is not None:
-        ax.set_yticks(range(len(rows)), map(legible, rows), fontfamily=fonts)
+        ax.set_yticks(range(len(rows)), map(legible, rows), **style)
 
 
 def legible(token: str) -> str:
-    """A token as a label of its own: a full stop alone would be taken for dirt."""
+    """Return a token as a label of its own: a full stop alone would be taken for dirt."""
     return f"“{token}”" if token in STOPS else token
+
+
+def is_math(text: str) -> bool:
+    """Tell whether matplotlib can read the formulas in a text; where it cannot, ``$`` is a dollar sign."""
+    try:
+        MathTextParser("path").parse(text)
+    except ValueError:
+        return False
+    return True
 
 
 def font_families() -> list[str]:
@@ -254,9 +264,10 @@ def check_matrices(name: str, matrices: Tensor, dims: tuple[int, ...]) -> Tensor
     if matrices.dim() not in dims or matrices.numel() == 0:
         allowed = " or ".join(map(str, dims))
         raise ValueError(f"{name} must have {allowed} axes, none of size 0, got {tuple(matrices.shape)}")
-    if matrices.is_complex() or not matrices.isfinite().all():
+    real = None if matrices.is_complex() else matrices.detach().to("cpu", torch.float32)
+    if real is None or not real.isfinite().all():
         raise ValueError(f"{name} must hold finite real numbers, got others")
-    return matrices.detach().to("cpu", torch.float32)
+    return real
 
 
 def check_labels(name: str, tokens: Tokens | None, size: int) -> list[str] | None:

@@ -7,6 +7,7 @@ A wrong argument raises a TypeError or a ValueError that names it; that states a
 said by PyTorch.
 """
 
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from mha_course.checks import (
     check_lens,
     check_sizes,
     check_tokens,
+    check_type,
 )  # fmt: skip
 from mha_course.masking import attention_mask, clean_padding
 
@@ -100,6 +102,8 @@ class EncoderDecoder(nn.Module):
 
     def __init__(self, encoder: Encoder, decoder: Decoder) -> None:
         super().__init__()
+        check_type("encoder", encoder, nn.Module, "an Encoder")
+        check_type("decoder", decoder, Decoder, "a Decoder")
         self.encoder = encoder
         self.decoder = decoder
 
@@ -197,7 +201,7 @@ class Seq2SeqState(NamedTuple):
     Attributes
     ----------
     context : Tensor, shape (batch, num_hiddens)
-        The encoder's last hidden state, of the last layer.
+        The encoder's last hidden state, of the top layer.
     hidden_state : Tensor, shape (num_layers, batch, num_hiddens), or a pair of them for an LSTM
     """
 
@@ -270,7 +274,7 @@ class AttentionState(NamedTuple):
 class Seq2SeqAttentionDecoder(AttentionDecoder):
     """A recurrent decoder that looks at all the encoder's outputs before every step.
 
-    The query of a step is the last layer's hidden state of the step before.
+    The query of a step is the top layer's hidden state after the step before.
 
     Parameters
     ----------
@@ -338,8 +342,10 @@ def recurrent(
     """Return a batch-first GRU or LSTM; one layer has no place between layers for dropout."""
     check_choice("cell", cell, CELLS)
     check_flag("bidirectional", bidirectional)
+    # PyTorch's recurrent layers refuse NumPy's integers.
+    sizes = [operator.index(size) for size in (input_size, num_hiddens, num_layers)]
     return CELLS[cell](
-        input_size, num_hiddens, num_layers, batch_first=True, bidirectional=bidirectional,
+        *sizes, batch_first=True, bidirectional=bidirectional,
         dropout=dropout if num_layers > 1 else 0.0,
     )  # fmt: skip
 
@@ -347,9 +353,8 @@ def recurrent(
 def run_packed(rnn: Recurrent, inputs: Tensor, valid_lens: Tensor | None) -> tuple[Tensor, HiddenState]:
     """Run `rnn` over the valid steps of ``inputs (batch, steps, features)`` only.
 
-    Packing refuses empty sequences, so these are read one step far, and what comes out is set to zero. Where
-    all are empty and there is no step to read, one is added.
-    Without padding nothing is packed: that takes a third less time.
+    Packing refuses empty sequences, so empty sentences are clamped to length 1; their outputs are zeroed. A
+    batch of no steps is padded with one. Without padding nothing is packed, which takes a third less time.
     """
     batch, steps, _ = inputs.shape
     if valid_lens is None:
@@ -378,7 +383,7 @@ def map_state(hidden_state: HiddenState, function: Callable[[Tensor], Tensor]) -
 
 
 def last_layer(hidden_state: HiddenState) -> Tensor:
-    """Return the last layer's hidden state, ``(batch, num_hiddens)``; of an LSTM h, not c."""
+    """Return the top layer's hidden state, ``(batch, num_hiddens)``; of an LSTM h, not c."""
     return hidden_state[-1] if isinstance(hidden_state, Tensor) else hidden_state[0][-1]
 
 

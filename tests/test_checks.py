@@ -5,6 +5,7 @@
 import math
 import re
 
+import numpy
 import pytest
 import torch
 from torch import nn
@@ -19,10 +20,19 @@ from mha_course.attention import (
     transpose_qkv,
 )
 from mha_course.convert import from_annotated, from_d2l, from_torch, to_annotated, to_d2l, to_torch
-from mha_course.corpus import Pair, Vocabulary, batches, join_tokens, load_corpus
-from mha_course.heads import Head, all_heads, gradient_importance, leave_one_out, masked_heads, prune_heads
+from mha_course.corpus import Pair, Vocabulary, batches, join_tokens, load_corpus, tokenize
+from mha_course.heads import (
+    Head,
+    all_heads,
+    count_flops,
+    count_parameters,
+    gradient_importance,
+    leave_one_out,
+    masked_heads,
+    prune_heads,
+)
 from mha_course.masking import causal_mask, length_mask, masked_softmax
-from mha_course.metrics import alignment_accuracy, bleu, corpus_bleu, exact_match
+from mha_course.metrics import alignment_accuracy, bleu, corpus_bleu, exact_match, ruler_weights
 from mha_course.plot import diagram, show_alignment, show_heads, show_heatmaps
 from mha_course.results import stored_results
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
@@ -186,7 +196,6 @@ REFUSED = [
     (lambda: attending().init_state(torch.zeros(2, 4, 6)), TypeError, "enc_outputs must be (outputs, hidden_state), got Tensor"),
     (lambda: Seq2SeqDecoder(5, 4, 6, 1).init_state(None), TypeError, "enc_outputs must be (outputs, hidden_state), got NoneType"),
     (lambda: EncoderDecoder(encoder(layers=2), attending())(IDS, IDS), RuntimeError, "Expected hidden size (1, 2, 6), got [2, 2, 6]"),
-    (lambda: EncoderDecoder(1, attending())(IDS, IDS), TypeError, "'int' object is not callable"),
     (lambda: attending().attention_weights, RuntimeError, "attention_weights are known only after a forward pass that keeps them"),
     (lambda: attending()(IDS, None), TypeError, "cannot unpack non-iterable NoneType object"),
     (lambda: decode(Seq2SeqAttentionDecoder, IDS + 5), ValueError, "tokens must lie from 0 to 4, got 5"),
@@ -226,6 +235,19 @@ REFUSED = [
     (lambda: loss(lens=torch.tensor([1])), ValueError, "lens must have the shape (batch = 2), got (1,)"),
     (lambda: loss(lens=torch.tensor([1, 4])), ValueError, "lens must lie from 0 to 3, got 4"),
     (lambda: train(model="x"), TypeError, "model must be a PyTorch module, got str"),
+    *((lambda pairs=pairs: train(pairs=pairs), TypeError, f"each of pairs must be a Pair, as load_corpus and read_pairs return, got {kind}")
+      for pairs, kind in ((["a b"], "str"), ([("a", "b")], "tuple"), ("ab", "str"), ({"a": 1}, "str"))),
+    (lambda: train(pairs=3), TypeError, "pairs must be an iterable of Pair, got int"),
+    (lambda: train(pairs=[PAIR._replace(source="i lost")]), TypeError, "each pair's source must be a tuple of tokens, got the string 'i lost'"),
+    (lambda: train(pairs=[PAIR._replace(target="perdu")]), TypeError, "each pair's target must be a tuple of tokens, got the string 'perdu'"),
+    (lambda: train(pairs=[PAIR._replace(target=(1,))]), TypeError, "each pair's target must be a tuple of tokens, got (1,)"),
+    (lambda: train(pairs=[PAIR._replace(target=None)]), TypeError, "each pair's target must be a tuple of tokens, got None"),
+    (lambda: train(model=nn.Identity()), ValueError, "model must have parameters, got Identity without any"),
+    (lambda: train(model=nn.Linear(2, 2).requires_grad_(False)), ValueError, "model must have a parameter to train, got all of them frozen"),
+    (lambda: fit(recurrent(), [PAIR], ["a"], WORDS), TypeError, "source_vocabulary must be a Vocabulary, got list"),
+    (lambda: fit(recurrent(), [PAIR], WORDS, None), TypeError, "target_vocabulary must be a Vocabulary, got NoneType"),
+    (lambda: EncoderDecoder(recurrent().decoder, encoder()), TypeError, "decoder must be a Decoder, got Seq2SeqEncoder"),
+    (lambda: EncoderDecoder(3, recurrent().decoder), TypeError, "encoder must be an Encoder, got int"),
     (lambda: train(pairs=[]), ValueError, "pairs must hold at least one pair, got none"),
     (lambda: train(epochs=-1), ValueError, "epochs must be at least 0, got -1"),
     (lambda: train(batch_size=0), ValueError, "batch_size must be at least 1, got 0"),
@@ -240,6 +262,10 @@ REFUSED = [
     (lambda: translate(recurrent(), "a", WORDS, WORDS, max_steps=0), ValueError, "max_steps must be at least 1, got 0"),
     (lambda: translate(nn.Linear(2, 2), "a", WORDS, WORDS), TypeError, "model must be an EncoderDecoder, got Linear"),
     (lambda: translate(recurrent(), None, WORDS, WORDS), TypeError, "a sentence must be a string or a sequence of tokens, got NoneType"),
+    (lambda: translate(recurrent(), "a", WORDS, ["a"]), TypeError, "target_vocabulary must be a Vocabulary, got list"),
+    (lambda: translate(recurrent(), "a", WORDS, WORDS, language="English"), ValueError, "language must be a code such as 'en' or 'tr', got 'English'"),
+    (lambda: translate_all(recurrent(), None, WORDS, WORDS), TypeError, "sentences must be a sequence of sentences, got NoneType"),
+    (lambda: forced_weights(recurrent(), None, WORDS, WORDS), TypeError, "pairs must be an iterable of Pair, got NoneType"),
     (lambda: translate_all(recurrent(), "a a", WORDS, WORDS), TypeError, "sentences must be a sequence of sentences, got a string"),
     (lambda: forced_weights(recurrent(Seq2SeqDecoder), [PAIR], WORDS, WORDS), TypeError, "model must have an AttentionDecoder, got Seq2SeqDecoder"),
     # metrics
@@ -252,6 +278,11 @@ REFUSED = [
     (lambda: exact_match(["a"], ["a", "b"]), ValueError, "predictions and references must be as many, got 1 and 2"),
     (lambda: exact_match([], []), ValueError, "predictions must hold at least one sentence, got none"),
     (lambda: exact_match("a b", "a b"), TypeError, "predictions and references must be sequences of sentences, got a string"),
+    (lambda: exact_match((s for s in ["a"]), ["a"]), TypeError, "predictions must be a sequence, got generator"),
+    (lambda: exact_match(["a"], None), TypeError, "references must be a sequence, got NoneType"),
+    (lambda: alignment_accuracy(iter([X[0]]), [((0,),)]), TypeError, "weights must be a sequence, got list_iterator"),
+    (lambda: alignment_accuracy([SCORES[0]], [(0, 1, 2)]), TypeError, "each entry of alignments[0] must be a sequence of positions, got int"),
+    (lambda: alignment_accuracy([SCORES[0]], [3]), TypeError, "alignments[0] must be a sequence of sequences of positions, got int"),
     (lambda: alignment_accuracy([], [((0,),)]), ValueError, "weights and alignments must be as many, got 0 and 1"),
     (lambda: alignment_accuracy([X], [((0,),)]), ValueError, "weights[0] must have the shape (steps, positions), got (2, 3, 12)"),
     (lambda: alignment_accuracy([[[1.0]]], [((0,),)]), TypeError, "weights[0] must be a tensor, got list"),
@@ -262,6 +293,18 @@ REFUSED = [
     (lambda: alignment_accuracy([SCORES[0, :1]], [((),)]), ValueError, "alignments must hold at least one gold position, got none"),
     # corpus and tables
     (lambda: Vocabulary(["i lost ."]), TypeError, "token_lists must hold lists of tokens, got the string 'i lost .'"),
+    (lambda: Vocabulary([PAIR]), TypeError, "token_lists must hold lists of tokens, got a Pair: take its source or its target"),
+    (lambda: Vocabulary(PAIR), TypeError, "token_lists must hold lists of tokens, got the string ''"),
+    *((lambda tokens=tokens: Vocabulary([tokens]), TypeError, f"token_lists must hold lists of tokens, got {tokens!r}") for tokens in (["a", 1], [["a"]], [b"a"], 3, None, [None])),
+    (lambda: Vocabulary(None), TypeError, "token_lists must be an iterable of lists of tokens, got NoneType"),
+    (lambda: Vocabulary.from_tokens(["a", "b"]), ValueError, "tokens must begin with <pad>, <bos>, <eos>, <unk>, got ['a', 'b']"),
+    (lambda: Vocabulary.from_tokens([*WORDS.tokens, "a"]), ValueError, "tokens must differ, got 'a' more than once"),
+    (lambda: Vocabulary.from_tokens(WORDS), TypeError, "tokens must be a list of tokens, got <"),
+    (lambda: Vocabulary.from_tokens("<pad> <bos>"), TypeError, "tokens must be a list of tokens, got the string '<pad> <bos>'"),
+    (lambda: Vocabulary.from_tokens([*WORDS.tokens, 3]), TypeError, "tokens must be a list of tokens, got ['<pad>', '<bos>'"),
+    (lambda: tokenize(["a"]), TypeError, "sentence must be a string, got list"),
+    (lambda: batches(["ab"], WORDS, WORDS), TypeError, "each of pairs must be a Pair"),
+    (lambda: batches([PAIR], WORDS, ["a"]), TypeError, "target_vocabulary must be a Vocabulary, got list"),
     (lambda: Vocabulary([], min_freq="x"), TypeError, "min_freq must be an integer, got 'x'"),
     *((lambda tokens=tokens: WORDS[tokens], TypeError, "tokens must be a string or a list of strings") for tokens in (3, [1], None, [["a"]])),
     *((lambda ids=ids: WORDS.to_tokens(ids), TypeError, "ids must be a list or a 1-D tensor of integers") for ids in ([1.5], torch.ones(2), IDS, ["1"])),
@@ -282,7 +325,16 @@ REFUSED = [
     (lambda: prune_heads(3, []), TypeError, "model must be a PyTorch module, got int"),
     (lambda: leave_one_out(MultiHeadAttention(12, 3), lambda: 1.0, [Head("b", 0)]), ValueError, "heads must be some of those"),
     (lambda: leave_one_out(MultiHeadAttention(12, 3), lambda: None), TypeError, "what score returns must be a number, got None"),
-    (lambda: gradient_importance(MultiHeadAttention(12, 3), None, []), ValueError, "batches must hold at least one batch, got none"),
+    (lambda: leave_one_out(MultiHeadAttention(12, 3), lambda: X), TypeError, "what score returns must be a number, got "),
+    (lambda: leave_one_out(MultiHeadAttention(12, 3), 0.5), TypeError, "score must be callable, got float"),
+    (lambda: leave_one_out(MultiHeadAttention(12, 3), lambda: 1.0, None), TypeError, "without must be an iterable of heads, got NoneType"),
+    (lambda: gradient_importance(MultiHeadAttention(12, 3), X, [X]), TypeError, "loss must be callable, got Tensor"),
+    (lambda: gradient_importance(MultiHeadAttention(12, 3), len, None), TypeError, "batches must be an iterable of batches, got NoneType"),
+    (lambda: prune_heads(MultiHeadAttention(12, 3), None), TypeError, "heads must be an iterable of heads, got NoneType"),
+    (lambda: prune_heads(MultiHeadAttention(12, 3), Head("", 0)), ValueError, "heads must be some of those that all_heads(model) returns, got ''"),
+    (lambda: count_parameters(3), TypeError, "model must be a PyTorch module, got int"),
+    (lambda: count_flops(X), TypeError, "function must be callable, got Tensor"),
+    (lambda: gradient_importance(MultiHeadAttention(12, 3), len, []), ValueError, "batches must hold at least one batch, got none"),
     *((lambda value=value: gradient_importance(MultiHeadAttention(12, 3), lambda _: value, [0]), ValueError, "loss must return a scalar tensor that depends on the heads")
       for value in (1.0, torch.tensor(1.0), torch.ones(2, requires_grad=True))),
     # convert
@@ -313,6 +365,9 @@ REFUSED = [
     (lambda: show_heatmaps(torch.ones(0, 3)), ValueError, "none of size 0, got (0, 3)"),
     (lambda: show_heatmaps(SCORES, titles=["a"]), ValueError, "titles must be as many as there are places, 2, got 1"),
     *((lambda cell=cell: show_heatmaps(torch.tensor([[0.0, cell]])), ValueError, "matrices must hold finite real numbers") for cell in (NAN, INF, 1j)),
+    (lambda: show_heatmaps(torch.tensor([[0.0, 1e300]], dtype=torch.float64)), ValueError, "matrices must hold finite real numbers"),
+    (lambda: show_alignment(SCORES[0], "a b c d", "a b c", ax=3), TypeError, "ax must be Axes of matplotlib, got int"),
+    (lambda: show_alignment(SCORES[0], "a b c d", "a b c", [0, 1, 2]), TypeError, "each entry of alignment must be a sequence of positions, got int"),
     (lambda: show_heads(SCORES[0]), ValueError, "weights must have 3 axes, none of size 0, got (3, 4)"),
     (lambda: show_heads(SCORES, "a b"), ValueError, "queries must be as many as there are places, 3, got 2"),
     (lambda: show_heads(SCORES, None, "a"), ValueError, "keys must be as many as there are places, 4, got 1"),
@@ -371,3 +426,19 @@ def test_no_check_reads_the_values_of_a_tensor_that_is_not_on_the_cpu():
 def test_the_last_position_may_be_read():
     encoding = PositionalEncoding(4, max_len=3)
     assert torch.equal(encoding(torch.zeros(1, 3, 4))[:, 2:], encoding(torch.zeros(1, 1, 4), offset=2))
+
+
+def test_sizes_may_be_numpys_integers():
+    """NumPy's floats pass as numbers; its integers come out of shapes, sums and configurations."""
+    one, four, six = numpy.int64(1), numpy.int32(4), numpy.uint8(6)
+    for cell in ("gru", "lstm"):
+        reader = Seq2SeqEncoder(numpy.int16(5), four, six, one, bidirectional=True, cell=cell)
+        for kind in (Seq2SeqDecoder, Seq2SeqAttentionDecoder):
+            model = EncoderDecoder(reader, kind(numpy.int64(5), four, six, one, cell=cell))
+            assert translate(model, "a", WORDS, WORDS, max_steps=one).tokens is not None
+            assert fit(model, [PAIR], WORDS, WORDS, epochs=one, batch_size=four, seed=six, progress=False)
+    assert bleu("a b", "a b", numpy.int64(2)) == 1
+    assert batches([PAIR], WORDS, WORDS, four, seed=numpy.int8(3))
+    assert alignment_accuracy([torch.eye(2)], [numpy.array([[0], [1]])]) == 1
+    assert torch.equal(ruler_weights(numpy.int64(2), numpy.int64(3)), ruler_weights(2, 3))
+    assert prune_heads(MultiHeadAttention(12, 3), [Head("", numpy.int64(0))]).num_heads == 2

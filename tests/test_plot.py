@@ -205,6 +205,29 @@ def test_one_position_more_than_the_source_is_labelled_eos():
     assert texts(ax.get_xticklabels()) == [*SHOWN_SOURCE, "<eos>"]
 
 
+DOLLARS = ["$$", "$", "$a$", "\\$", "$\\frac$", "a_b^c", "$5", "\\alpha"]
+
+
+def test_tokens_are_drawn_as_they_are_also_with_dollar_signs():
+    """matplotlib takes what lies between two dollar signs for a formula, and fails where it is none."""
+    size = len(DOLLARS)
+    ax = show_alignment(torch.rand(size, size), DOLLARS, DOLLARS)
+    axes = show_heads(torch.rand(2, size, size), DOLLARS, DOLLARS, titles=["$$", "$\\frac$"])
+    ax.figure.canvas.draw()
+    axes[0].figure.canvas.draw()
+    for drawn in (ax, axes[0]):  # the heads share their rows
+        for tick in (*drawn.get_xticklabels(), *drawn.get_yticklabels()):
+            assert tick.get_parse_math() is False
+        assert [tick.get_text() for tick in drawn.get_yticklabels()] == DOLLARS
+
+
+def test_titles_and_names_of_axes_may_hold_formulas_and_need_not():
+    axes = show_heatmaps(torch.rand(3, 2, 2), "$$", "$k$", titles=["$QK^\\top$", "$\\frac$", ""])
+    axes[0, 0].figure.canvas.draw()
+    texts = (*(ax.title for ax in axes[0]), axes[0, 0].xaxis.label, axes[0, 0].yaxis.label)
+    assert [text.get_parse_math() for text in texts] == [True, False, True, False, True]
+
+
 def test_an_alignment_can_be_drawn_into_given_axes():
     _, axes = plt.subplots(1, 2)
     assert show_alignment(weights(6, 6), SOURCE, TARGET, ax=axes[1]) is axes[1]
