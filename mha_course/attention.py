@@ -20,7 +20,7 @@ from mha_course.checks import (
     check_sizes,
     check_tensor,
 )
-from mha_course.masking import attention_mask, clean_padding, masked_softmax
+from mha_course.masking import attention_mask, clean_padding, masked_softmax, resolve_causal
 
 __all__ = (
     "AdditiveAttention", "Attention", "DotProductAttention", "MultiHeadAttention", "join_heads",
@@ -103,8 +103,9 @@ def transpose_output(X: Tensor, num_heads: int) -> Tensor:
 
 
 def scaled_dot_product(
-    queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, dropout: float, need_weights: bool
-) -> tuple[Tensor, Tensor | None]:
+    queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, dropout: float, need_weights: bool,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     r"""Attend with the scores :math:`QK^\top / \sqrt{d}`.
 
     Without weights PyTorch's fused kernels compute the same. At dropout 0 they store no (queries, keys)
@@ -117,6 +118,9 @@ def scaled_dot_product(
     dropout : float
         Share of the weights set to 0; 0 outside training.
     need_weights : bool
+    is_causal : bool
+        No query may attend to a later position. The queries are at the last positions, so the last query may
+        attend to every key; `F.scaled_dot_product_attention` aligns the first ones instead.
 
     Returns
     -------
@@ -127,8 +131,9 @@ def scaled_dot_product(
     ----------
     Vaswani et al. (2017), equation 1.
     """
+    allowed, is_causal = resolve_causal(allowed, is_causal, queries, keys, need_weights)
     if not need_weights:
-        return F.scaled_dot_product_attention(queries, keys, values, allowed, dropout), None
+        return F.scaled_dot_product_attention(queries, keys, values, allowed, dropout, is_causal), None
     scores = queries / math.sqrt(queries.shape[-1]) @ keys.transpose(-2, -1)  # (..., queries, keys)
     weights = masked_softmax(scores, mask=allowed)
     return F.dropout(weights, dropout) @ values, weights  # (..., queries, value_size)
@@ -139,7 +144,7 @@ class Attention(nn.Module):
 
     def forward(
         self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None,
-        *, mask: Tensor | None = None, need_weights: bool = False,
+        *, mask: Tensor | None = None, is_causal: bool = False, need_weights: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
         """Return for each query the mean of the values, weighted by how well the keys fit it.
 
@@ -153,6 +158,9 @@ class Attention(nn.Module):
             How many of the first keys may be attended to.
         mask : Tensor of booleans, broadcastable to the weights, optional
             True where a query may attend.
+        is_causal : bool
+            No query may attend to a later position. If there are fewer queries than keys, the queries are at
+            the last positions, so the last query may attend to every key.
         need_weights : bool
             Return the weights too.
 
@@ -162,10 +170,10 @@ class Attention(nn.Module):
         weights : Tensor, shape (batch, queries, keys) or (batch, heads, queries, keys)
             Before dropout; only if asked for.
         """
-        check_attention(self, queries, keys, values, need_weights)
-        allowed = attention_mask(valid_lens, mask, self.scores_shape(queries, keys))
+        check_attention(self, queries, keys, values, need_weights, is_causal)
+        allowed = attention_mask(valid_lens, mask, self.scores_shape(queries, keys), is_causal)
         keys, values = clean_padding(keys, values, allowed)
-        output, weights = self.attend(queries, *self.project(keys, values), allowed, need_weights)
+        output, weights = self.attend(queries, *self.project(keys, values), allowed, need_weights, is_causal)
         return output if weights is None else (output, weights)
 
     def scores_shape(self, queries: Tensor, keys: Tensor) -> tuple[int, ...]:
@@ -177,9 +185,10 @@ class Attention(nn.Module):
         return keys, values
 
     def attend(
-        self, queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool
-    ) -> tuple[Tensor, Tensor | None]:
-        """Attend to what `project` returned, where `attention_mask` allows it: output, weights or None."""
+        self, queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+        """Attend to what `project` returned, where `allowed` and `is_causal` let it; weights or None."""
         raise NotImplementedError
 
 
@@ -209,13 +218,14 @@ class DotProductAttention(Attention):
         self.dropout = nn.Dropout(dropout)
 
     def attend(
-        self, queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool
-    ) -> tuple[Tensor, Tensor | None]:
+        self, queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
         """Attend with one head, since the fused kernels want an axis of heads."""
         dropout = self.dropout.p if self.training else 0.0
         allowed = None if allowed is None else allowed.unsqueeze(1)
         queries, keys, values = (X.unsqueeze(1) for X in (queries, keys, values))  # (batch, 1, n, features)
-        output, weights = scaled_dot_product(queries, keys, values, allowed, dropout, need_weights)
+        output, weights = scaled_dot_product(queries, keys, values, allowed, dropout, need_weights, is_causal)
         return output.squeeze(1), None if weights is None else weights.squeeze(1)
 
 
@@ -261,9 +271,11 @@ class AdditiveAttention(Attention):
         return self.W_k(keys), values
 
     def attend(
-        self, queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool
-    ) -> tuple[Tensor, Tensor | None]:
+        self, queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
         """Compare every query with every projected key."""
+        allowed, _ = resolve_causal(allowed, is_causal, queries, keys, need_weights=True)
         queries = self.W_q(queries).unsqueeze(2)  # (batch, queries, 1, hiddens)
         hidden = torch.tanh(queries + keys.unsqueeze(1))  # (batch, queries, keys, hiddens)
         scores = self.w_v(hidden).squeeze(-1)  # (batch, queries, keys)
@@ -325,10 +337,11 @@ class MultiHeadAttention(Attention):
         return split_heads(self.W_k(keys), self.num_heads), split_heads(self.W_v(values), self.num_heads)
 
     def attend(
-        self, queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool
-    ) -> tuple[Tensor, Tensor | None]:
+        self, queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
         """Attend with every head, and join what they return."""
         queries = split_heads(self.W_q(queries), self.num_heads)  # (batch, heads, queries, head_dim)
         dropout = self.dropout.p if self.training else 0.0
-        output, weights = scaled_dot_product(queries, keys, values, allowed, dropout, need_weights)
+        output, weights = scaled_dot_product(queries, keys, values, allowed, dropout, need_weights, is_causal)
         return self.W_o(join_heads(output)), weights  # (batch, queries, hiddens)

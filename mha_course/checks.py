@@ -166,10 +166,11 @@ def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
 
 @argument_check
 def check_attention(
-    attention: nn.Module, queries: Tensor, keys: Tensor, values: Tensor, need_weights: bool
+    attention: nn.Module, queries: Tensor, keys: Tensor, values: Tensor, need_weights: bool, is_causal: bool
 ) -> None:
     """Raise unless queries, keys and values fit each other and the layers W_q, W_k and W_v that there are."""
     check_flag("need_weights", need_weights)
+    check_flag("is_causal", is_causal)
     layers = (getattr(attention, name, None) for name in ("W_q", "W_k", "W_v"))
     query_size, key_size, value_size = (getattr(layer, "in_features", None) for layer in layers)
     check_tensor("queries", queries, batch=None, queries=None, features=query_size)
@@ -179,6 +180,9 @@ def check_attention(
     if not queries.device == keys.device == values.device:
         devices = f"{queries.device}, {keys.device} and {values.device}"
         raise ValueError(f"queries, keys and values must be on one device, got {devices}")
+    if is_causal and queries.shape[1] > keys.shape[1]:
+        counts = f"{keys.shape[1]}, got {queries.shape[1]}"
+        raise ValueError(f"queries must be at most as many as the keys where is_causal, {counts}")
 
 
 @argument_check

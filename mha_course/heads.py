@@ -159,8 +159,9 @@ def watched_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
 def _watch(
     attend: Callable[..., Any], kept: dict[str, Tensor], name: str,
     queries: Tensor, keys: Tensor, values: Tensor, allowed: Tensor | None, need_weights: bool,
+    is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-    output, weights = attend(queries, keys, values, allowed, need_weights=True)
+    output, weights = attend(queries, keys, values, allowed, need_weights=True, is_causal=is_causal)
     kept[name] = weights.detach()
     return output, weights if need_weights else None
 

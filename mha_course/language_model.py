@@ -27,17 +27,47 @@ from mha_course.checks import (
     check_type,
 )
 from mha_course.corpus import Pair, Vocabulary, batches
-from mha_course.masking import causal_mask
+from mha_course.masking import resolve_causal
 from mha_course.training import masked_loss, shift_right
 from mha_course.transformer import Projected, feed_forward
 
 __all__ = (
     "LanguageModel", "LanguageModelBlock", "RotaryAttention", "fit_language_model", "generate",
-    "next_token_probabilities", "rotary",
+    "next_token_probabilities", "rotary", "rotary_angles",
 )  # fmt: skip
 
+Angles = tuple[Tensor, Tensor]  # cosines and signed sines, (steps, d) each
 
-def rotary(X: Tensor, offset: int = 0, base: float = 10000.0) -> Tensor:
+
+def rotary_angles(positions: Tensor, d: int, base: float, dtype: torch.dtype) -> Angles:
+    r"""Compute cosines and sines of the angles by which `rotary` turns the features.
+
+    Position i turns the features j and j + d/2 by :math:`i / b^{2j/d}`. The angles are computed in float64,
+    because float32 cannot tell far positions apart finely enough.
+
+    Parameters
+    ----------
+    positions : Tensor of integers, shape (steps,)
+    d : int
+        Features of a head, an even number.
+    base : float
+        The number b.
+    dtype : torch.dtype
+        Type of what is returned.
+
+    Returns
+    -------
+    cos, sin : Tensor, shape (steps, d) each
+        The first half of the sines is negated, as `rotary` needs it.
+    """
+    kind = torch.float32 if positions.device.type == "mps" else torch.float64  # Apple's GPU lacks float64
+    speeds = 1 / base ** (torch.arange(0, d, 2, dtype=kind, device=positions.device) / d)  # (d / 2,)
+    angles = positions[:, None] * speeds  # (steps, d / 2)
+    cos, sin = angles.cos().to(dtype), angles.sin().to(dtype)  # (steps, d / 2)
+    return torch.cat((cos, cos), dim=-1), torch.cat((-sin, sin), dim=-1)  # (steps, d) each
+
+
+def rotary(X: Tensor, offset: int = 0, base: float = 10000.0, angles: Angles | None = None) -> Tensor:
     r"""Turn pairs of features by angles that grow with the position.
 
     Features j and j + d/2 of position i are turned by the angle :math:`i / b^{2j/d}`. So the dot product of
@@ -52,6 +82,8 @@ def rotary(X: Tensor, offset: int = 0, base: float = 10000.0) -> Tensor:
         Position of the first step.
     base : float
         The number b, at least 1; a larger one makes the slow pairs slower.
+    angles : tuple of Tensor, optional
+        What `rotary_angles` returns for these positions and this base, if it is known already.
 
     Returns
     -------
@@ -69,12 +101,11 @@ def rotary(X: Tensor, offset: int = 0, base: float = 10000.0) -> Tensor:
     """
     check_turned(X, offset, base)
     steps, d = X.shape[-2:]
-    positions = torch.arange(offset, offset + steps, dtype=torch.float32, device=X.device)  # (steps,)
-    speeds = 1 / base ** (torch.arange(0, d, 2, device=X.device) / d)  # (d / 2,)
-    angles = positions[:, None] * speeds  # (steps, d / 2)
-    cos, sin = angles.cos().to(X.dtype), angles.sin().to(X.dtype)  # (steps, d / 2)
-    swapped = X.roll(d // 2, dims=-1)  # (..., steps, d)
-    return X * torch.cat((cos, cos), dim=-1) + swapped * torch.cat((-sin, sin), dim=-1)
+    if angles is None:
+        positions = torch.arange(offset, offset + steps, device=X.device)  # (steps,)
+        angles = rotary_angles(positions, d, base, X.dtype)
+    cos, sin = (part.to(X.dtype) for part in angles)  # (steps, d)
+    return X * cos + X.roll(d // 2, dims=-1) * sin  # (..., steps, d)
 
 
 class RotaryAttention(nn.Module):
@@ -131,8 +162,9 @@ class RotaryAttention(nn.Module):
         self.W_o = nn.Linear(num_hiddens, num_hiddens, bias)
 
     def forward(
-        self, X: Tensor, cache: Projected | None = None, need_weights: bool = False
-    ) -> tuple[Tensor, Projected, Tensor | None]:
+        self, X: Tensor, cache: Projected | None = None, need_weights: bool = False,
+        angles: Angles | None = None,
+    ) -> tuple[Tensor, Projected, Tensor | None]:  # fmt: skip
         """Let each step attend to itself and to all steps before it, those in the cache included.
 
         Parameters
@@ -142,6 +174,8 @@ class RotaryAttention(nn.Module):
             Turned keys, and values, of the steps before, (batch, groups, steps before, head_dim) each.
         need_weights : bool
             Return the weights too.
+        angles : tuple of Tensor, optional
+            As in `rotary`: those of these steps, if they are known already.
 
         Returns
         -------
@@ -155,8 +189,8 @@ class RotaryAttention(nn.Module):
         check_flag("need_weights", need_weights)
         check_cache(cache, X.shape[0], self.num_groups, self.W_q.out_features // self.num_heads)
         before = 0 if cache is None else cache[0].shape[2]
-        queries = rotary(split_heads(self.W_q(X), self.num_heads), before, self.base)
-        keys = rotary(split_heads(self.W_k(X), self.num_groups), before, self.base)
+        queries = rotary(split_heads(self.W_q(X), self.num_heads), before, self.base, angles)
+        keys = rotary(split_heads(self.W_k(X), self.num_groups), before, self.base, angles)
         values = split_heads(self.W_v(X), self.num_groups)  # (batch, groups, steps, head_dim)
         if cache is not None:
             keys, values = torch.cat((cache[0], keys), dim=2), torch.cat((cache[1], values), dim=2)
@@ -168,20 +202,16 @@ class RotaryAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """Attend from the last positions, (batch, heads, steps, head_dim), to all; weights or None."""
         dropout = self.dropout.p if self.training else 0.0
-        steps, total = queries.shape[2], keys.shape[2]
         shared = self.num_groups < self.num_heads
-        whole = steps == total and not need_weights  # then SDPA draws the triangle itself
-        # One new step may see everything; of several, each sees what is not after it: (steps, total).
-        allowed = None if whole or steps == 1 else causal_mask(total, keys.device)[total - steps :]
-        if not need_weights:
-            output = F.scaled_dot_product_attention(
-                queries, keys, values, allowed, dropout, is_causal=whole, enable_gqa=shared
-            )
-            return output, None
-        if shared:
+        if need_weights:
             repeats = self.num_heads // self.num_groups
             keys, values = (X.repeat_interleave(repeats, dim=1) for X in (keys, values))
-        return scaled_dot_product(queries, keys, values, allowed, dropout, need_weights)
+            return scaled_dot_product(queries, keys, values, None, dropout, need_weights, is_causal=True)
+        allowed, is_causal = resolve_causal(None, True, queries, keys, need_weights)
+        output = F.scaled_dot_product_attention(
+            queries, keys, values, allowed, dropout, is_causal, enable_gqa=shared
+        )
+        return output, None
 
 
 class LanguageModelBlock(nn.Module):
@@ -213,9 +243,11 @@ class LanguageModelBlock(nn.Module):
         self.ffn = feed_forward(num_hiddens, ffn_hiddens)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, X: Tensor, cache: Projected | None = None) -> tuple[Tensor, Projected]:
-        """Read the next steps, (batch, steps, num_hiddens); `cache` as in `RotaryAttention.forward`."""
-        attended, cache, _ = self.attention(self.norm_1(X), cache)
+    def forward(
+        self, X: Tensor, cache: Projected | None = None, angles: Angles | None = None
+    ) -> tuple[Tensor, Projected]:
+        """Read the next steps, (batch, steps, num_hiddens); the rest as in `RotaryAttention.forward`."""
+        attended, cache, _ = self.attention(self.norm_1(X), cache, angles=angles)
         X = X + self.dropout(attended)
         X = X + self.dropout(self.ffn(self.norm_2(X)))  # (batch, steps, hiddens)
         return X, cache
@@ -279,11 +311,19 @@ class LanguageModel(nn.Module):
         check_caches(cache, len(self.blocks))
         X = self.dropout(self.embedding(tokens))  # (batch, steps, hiddens)
         caches: list[Any] = [None] * len(self.blocks) if cache is None else cache
+        angles = self.angles(X, 0 if cache is None else cache[0][0].shape[2])
         longer = []
         for block, before in zip(self.blocks, caches, strict=True):
-            X, after = block(X, before)
+            X, after = block(X, before, angles)
             longer.append(after)
         return self.dense(self.norm(X)), longer  # (batch, steps, vocab_size)
+
+    def angles(self, X: Tensor, offset: int) -> Angles:
+        """Compute the rotary angles of steps from `offset` on, once for all blocks."""
+        check_one_base(self.blocks)
+        attention: Any = self.blocks[0].attention
+        positions = torch.arange(offset, offset + X.shape[1], device=X.device)  # (steps,)
+        return rotary_angles(positions, X.shape[2] // attention.num_heads, attention.base, X.dtype)
 
 
 def fit_language_model(
@@ -474,11 +514,17 @@ def check_cache(cache: Projected | None, batch: int, groups: int, head_dim: int)
     """Raise unless `cache` is None, or keys and values of as many steps."""
     if cache is None:
         return
-    if not isinstance(cache, (tuple, list)) or len(cache) != 2:
-        raise TypeError(f"cache must be None or (keys, values), got {type(cache).__name__}")
+    check_pair(cache)
     axes = {"batch": batch, "groups": groups, "steps": None, "head_dim": head_dim}
     check_tensor("the keys of cache", cache[0], **axes)
     check_tensor("the values of cache", cache[1], **(axes | {"steps": cache[0].shape[2]}))
+
+
+@argument_check
+def check_pair(cache: object) -> None:
+    """Raise unless these are keys and values."""
+    if not isinstance(cache, (tuple, list)) or len(cache) != 2:
+        raise TypeError(f"cache must be None or (keys, values), got {type(cache).__name__}")
 
 
 @argument_check
@@ -489,6 +535,17 @@ def check_caches(cache: list[Projected] | None, blocks: int) -> None:
     check_type("cache", cache, (list, tuple), "None or a list")
     if len(cache) != blocks:
         raise ValueError(f"cache must have one pair for each of {blocks} blocks, got {len(cache)}")
+    for pair in cache:
+        check_pair(pair)
+
+
+@argument_check
+def check_one_base(blocks: nn.ModuleList) -> None:
+    """Raise unless the blocks turn by the same angles, since these are computed once for all."""
+    attentions: list[Any] = [block.attention for block in blocks]
+    bases = sorted({attention.base for attention in attentions})
+    if len(bases) > 1:
+        raise ValueError(f"the blocks' attention must have one base, got {bases}")
 
 
 @argument_check

@@ -18,7 +18,9 @@ from mha_course.checks import (
     check_tensor,
 )
 
-__all__ = ("attention_mask", "causal_mask", "clean_padding", "length_mask", "masked_softmax")
+__all__ = (
+    "attention_mask", "causal_mask", "clean_padding", "length_mask", "masked_softmax", "resolve_causal",
+)  # fmt: skip
 
 
 def length_mask(valid_lens: Tensor, max_len: int) -> Tensor:
@@ -67,8 +69,73 @@ def causal_mask(n: int, device: torch.device | str | None = None) -> Tensor:
     return torch.ones(n, n, dtype=torch.bool, device=device).tril()
 
 
-def attention_mask(valid_lens: Tensor | None, mask: Tensor | None, shape: tuple[int, ...]) -> Tensor | None:
-    """Join lengths and mask into one mask for scores of a shape; None where all is allowed.
+def join_causal(
+    allowed: Tensor | None, num_queries: int, num_keys: int, device: torch.device | None = None
+) -> Tensor | None:
+    """Restrict a mask so that no query attends to a later position.
+
+    The queries are at the last positions: the last query may attend to every key (bottom right corner).
+
+    Parameters
+    ----------
+    allowed : Tensor of booleans, broadcastable to (..., queries, keys), or None
+    num_queries, num_keys : int
+        At most as many queries as keys.
+    device : torch.device, optional
+
+    Returns
+    -------
+    Tensor of booleans, broadcastable to (..., queries, keys), or None where all is allowed
+
+    Examples
+    --------
+    >>> join_causal(None, 2, 3)
+    tensor([[ True,  True, False],
+            [ True,  True,  True]])
+    """
+    if num_queries == 1:  # it is the last position, which may attend to all
+        return allowed
+    causal = causal_mask(num_keys, device)[num_keys - num_queries :]  # (queries, keys)
+    return causal if allowed is None else allowed & causal
+
+
+def resolve_causal(
+    allowed: Tensor | None, is_causal: bool, queries: Tensor, keys: Tensor, need_weights: bool
+) -> tuple[Tensor | None, bool]:
+    """Return the mask and the flag `is_causal` to give to `F.scaled_dot_product_attention`.
+
+    It can draw the triangle itself, in half the time, where there is no other mask and as many queries as
+    keys: it aligns the top left corners. In all other cases the mask holds the triangle.
+
+    Parameters
+    ----------
+    allowed : Tensor of booleans, broadcastable to (..., queries, keys), or None
+    is_causal : bool
+        No query may attend to a later position. The queries are at the last positions, so the last query may
+        attend to every key (bottom right corners).
+    queries, keys : Tensor, shapes (..., queries, d), (..., keys, d)
+    need_weights : bool
+        The weights are wanted, so PyTorch's function is not called.
+
+    Returns
+    -------
+    allowed : Tensor of booleans, or None
+    is_causal : bool
+    """
+    num_queries, num_keys = queries.shape[-2], keys.shape[-2]
+    if is_causal and allowed is None and num_queries == num_keys and not need_weights:
+        return None, True
+    if is_causal:
+        allowed = join_causal(allowed, num_queries, num_keys, keys.device)
+    return allowed, False
+
+
+def attention_mask(
+    valid_lens: Tensor | None, mask: Tensor | None, shape: tuple[int, ...], is_causal: bool = False
+) -> Tensor | None:
+    """Join lengths, mask and causality into one mask for scores of a shape.
+
+    Without lengths and mask it is None, also where `is_causal`: that needs no mask to be said.
 
     Parameters
     ----------
@@ -76,6 +143,8 @@ def attention_mask(valid_lens: Tensor | None, mask: Tensor | None, shape: tuple[
     mask : Tensor of booleans, broadcastable to `shape`, or None
     shape : tuple of int
         (batch, queries, keys) or (batch, heads, queries, keys).
+    is_causal : bool
+        No query may attend to a later position; see `join_causal`.
 
     Returns
     -------
@@ -84,15 +153,17 @@ def attention_mask(valid_lens: Tensor | None, mask: Tensor | None, shape: tuple[
     if mask is not None:
         check_mask(mask, shape)
         mask = mask.reshape((1,) * (len(shape) - mask.dim()) + tuple(mask.shape))
-    if valid_lens is None:
-        return mask
-    check_scores_lens(valid_lens, shape)
-    within = length_mask(valid_lens, shape[-1])  # (batch, keys) or (batch, queries, keys)
-    if valid_lens.dim() == 1:
-        within = within.unsqueeze(1)  # (batch, 1, keys)
-    if len(shape) == 4:
-        within = within.unsqueeze(1)  # (batch, 1, 1 or queries, keys)
-    return within if mask is None else within & mask
+    if valid_lens is not None:
+        check_scores_lens(valid_lens, shape)
+        within = length_mask(valid_lens, shape[-1])  # (batch, keys) or (batch, queries, keys)
+        if valid_lens.dim() == 1:
+            within = within.unsqueeze(1)  # (batch, 1, keys)
+        if len(shape) == 4:
+            within = within.unsqueeze(1)  # (batch, 1, 1 or queries, keys)
+        mask = within if mask is None else within & mask
+    if is_causal and mask is not None:
+        mask = join_causal(mask, shape[-2], shape[-1], mask.device)
+    return mask
 
 
 def clean_padding(keys: Tensor, values: Tensor, allowed: Tensor | None) -> tuple[Tensor, Tensor]:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from mha_course.attention import MultiHeadAttention
 from mha_course.checks import check_dropout, check_positions, check_sizes, check_tensor, check_tokens
-from mha_course.masking import attention_mask, causal_mask, clean_padding
+from mha_course.masking import attention_mask, clean_padding
 from mha_course.seq2seq import AttentionDecoder, Encoder, EncoderDecoder
 
 __all__ = (
@@ -104,21 +104,23 @@ class TransformerEncoderBlock(nn.Module):
         self.ffn = feed_forward(num_hiddens, ffn_hiddens)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, X: Tensor, valid_lens: Tensor | None = None) -> Tensor:
+    def forward(self, X: Tensor, allowed: Tensor | None = None) -> Tensor:
         """Let the steps of a sentence attend to each other.
 
         Parameters
         ----------
         X : Tensor, shape (batch, steps, num_hiddens)
-        valid_lens : Tensor of integers, shape (batch,), optional
-            Steps in each row that may be attended to.
+            Must be finite, in the padding too.
+        allowed : Tensor of booleans, broadcastable to (batch, heads, steps, steps), optional
+            True where a step may attend, as `attention_mask` returns it.
 
         Returns
         -------
         Tensor, shape (batch, steps, num_hiddens)
         """
         Y = self.norm_1(X)
-        X = X + self.dropout(self.attention(Y, Y, Y, valid_lens))
+        attended, _ = self.attention.attend(Y, *self.attention.project(Y, Y), allowed, need_weights=False)
+        X = X + self.dropout(attended)
         out: Tensor = X + self.dropout(self.ffn(self.norm_2(X)))  # (batch, steps, hiddens)
         return out
 
@@ -172,8 +174,7 @@ class TransformerDecoderBlock(nn.Module):
         keys, values = self.self_attention.project(Y, Y)
         keys, values = torch.cat((cache[0], keys), dim=2), torch.cat((cache[1], values), dim=2)
         # A step sees itself and all before it, those in the cache included.
-        causal = causal_mask(keys.shape[2], X.device)[cache[0].shape[2] :]  # (steps, steps before + steps)
-        attended, _ = self.self_attention.attend(Y, keys, values, causal, need_weights=False)
+        attended, _ = self.self_attention.attend(Y, keys, values, None, need_weights=False, is_causal=True)
         X = X + self.dropout(attended)
         attended, weights = self.cross_attention.attend(self.norm_2(X), *memory, allowed, need_weights)
         X = X + self.dropout(attended)
@@ -212,8 +213,11 @@ class TransformerEncoder(Encoder):
         """Encode: (batch, steps) becomes (batch, steps, num_hiddens)."""
         check_tokens("source", source, self.embedding.num_embeddings)
         X = self.positions(self.embedding(source))  # (batch, steps, hiddens)
+        batch, steps = source.shape
+        allowed = attention_mask(source_valid_lens, None, (batch, 1, 1, steps))
+        X, _ = clean_padding(X, X, allowed)
         for block in self.blocks:
-            X = block(X, source_valid_lens)
+            X = block(X, allowed)
         normalized: Tensor = self.norm(X)  # (batch, steps, hiddens)
         return normalized
 

@@ -7,9 +7,11 @@ import math
 import pickle
 import warnings
 import weakref
+from unittest import mock
 
 import pytest
 import torch
+from operators import Operators
 from tolerance import TOLERANCES, assert_close
 from torch import nn
 
@@ -464,6 +466,85 @@ def test_masks_of_every_broadcastable_shape(name):
         assert torch.equal(weights > 0, full)
         assert_close(attention(*given, mask=mask), output)
         assert_close(attention(*given, mask=full), output)
+
+
+# ---- causal ----
+
+
+def causal_by_loop(num_queries, num_keys):
+    """The last query is at the last key's position."""
+    rows = range(num_keys - num_queries, num_keys)
+    allowed = [[key <= row for key in range(num_keys)] for row in rows]
+    return torch.tensor(allowed, dtype=torch.bool).reshape(num_queries, num_keys)
+
+
+@every_class
+@both_paths
+@pytest.mark.parametrize(("num_queries", "num_keys"), [(5, 5), (3, 5), (1, 5), (1, 1), (0, 5), (0, 0)])
+@pytest.mark.parametrize("others", ["alone", "lengths", "lengths of queries", "mask"])
+def test_causal_is_the_mask_of_the_last_positions(name, need_weights, num_queries, num_keys, others):
+    attention = make(name).double()
+    given = inputs(num_queries=num_queries, num_keys=num_keys, dtype=torch.float64)
+    mask = torch.rand(num_queries, num_keys) > 0.4
+    lens = torch.randint(0, num_keys + 1, (2, num_queries))
+    causal = causal_by_loop(num_queries, num_keys)
+    options, joined = {
+        "alone": ({}, {"mask": causal}),
+        "lengths": ({"valid_lens": lens.sum(1).clamp(max=num_keys)},) * 2,
+        "lengths of queries": ({"valid_lens": lens},) * 2,
+        "mask": ({"mask": mask}, {"mask": mask & causal}),
+    }[others]
+    results = []
+    for arguments in (options | {"is_causal": True}, {"mask": causal} | joined):
+        own = [X.clone().requires_grad_() for X in given]
+        attention.zero_grad()
+        result = attention(*own, **arguments, need_weights=need_weights)
+        probe(output_of(result)).backward()
+        gradients = [X.grad for X in own] + [parameter.grad for parameter in attention.parameters()]
+        results.append([output_of(result), *(result[1:] if need_weights else ()), *gradients])
+    for told, masked in zip(*results, strict=True):
+        assert_close(told, masked, gradient=True)
+
+
+@every_class
+@both_paths
+def test_a_causal_query_sees_nothing_later_not_even_what_lengths_of_others_allow(name, need_weights):
+    """Lengths let only the first query see the last keys, and it must not: so nobody sees them."""
+    X = inputs(num_queries=3, num_keys=3)[0]
+    spoilt = X.clone()
+    spoilt[:, 1:] = math.nan
+    lens = torch.tensor([[3, 1, 1]] * 2)
+    expected, output = (
+        output_of(make(name)(X, keys, keys, lens, is_causal=True, need_weights=need_weights))
+        for keys in (X, spoilt)
+    )
+    assert torch.equal(output, expected)
+
+
+@pytest.mark.parametrize(
+    ("num_queries", "options", "told"),
+    [
+        (5, {}, True),
+        (3, {}, False),
+        (1, {}, False),
+        (5, {"valid_lens": LENS}, False),
+        (5, {"mask": True}, False),
+    ],
+)
+@pytest.mark.parametrize("name", ["dot", "plain"])
+def test_the_fused_kernel_draws_the_triangle_where_it_can(name, num_queries, options, told):
+    if "mask" in options:
+        options = {"mask": torch.ones(5, 5, dtype=torch.bool)}
+    sdpa = nn.functional.scaled_dot_product_attention
+    with (
+        mock.patch.object(nn.functional, "scaled_dot_product_attention", wraps=sdpa) as fused,
+        Operators() as seen,
+    ):
+        make(name)(*inputs(num_queries=num_queries), **options, is_causal=True)
+    _, _, _, mask, _, is_causal = fused.call_args.args
+    assert is_causal == told
+    assert (mask is None) == (told or num_queries == 1)
+    assert bool(seen.count("tril")) == (mask is not None)
 
 
 # ---- dropout ----

@@ -167,6 +167,8 @@ REFUSED = [
     (lambda: multi(mask=torch.ones(3, 3).bool().tril()[:2]), ValueError, "mask must be broadcastable to (2, 3, 3, 3), got (2, 3)"),
     (lambda: multi(queries=CUBE, keys=CUBE, values=CUBE, mask=torch.ones(3, 3, 3).bool()), ValueError, "mask must have 2 or 4 axes, got (3, 3, 3): write mask[:, None] for one mask a batch row, mask[None] for one a head"),
     (lambda: multi(need_weights="no"), TypeError, "need_weights must be True or False, got str"),
+    (lambda: multi(is_causal=causal_mask(3)), TypeError, "is_causal must be True or False, got Tensor"),
+    (lambda: multi(keys=X[:, 1:], values=X[:, 1:], is_causal=True), ValueError, "queries must be at most as many as the keys where is_causal, 2, got 3"),
     (lambda: AdditiveAttention(12)(X[0], X, X), ValueError, "queries must have the shape"),
     # sequences
     (lambda: Seq2SeqEncoder(0, 4, 6, 1), ValueError, "vocab_size must be at least 1, got 0"),

@@ -10,6 +10,7 @@ from unittest import mock
 
 import pytest
 import torch
+from operators import Operators
 from tolerance import assert_close
 from torch import nn
 from transformers import DynamicCache, GPT2Config, LlamaConfig, Qwen3Config
@@ -35,11 +36,13 @@ from mha_course.language_model import (
     generate,
     next_token_probabilities,
     rotary,
+    rotary_angles,
 )
 from mha_course.masking import causal_mask
 
 VOCAB, HIDDENS, HEADS, LAYERS = 11, 24, 4, 2
 STEPS = 7
+SDPA = nn.functional.scaled_dot_product_attention
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +78,7 @@ def randomized(module):
 def turned_pairs(X, base=10000.0):
     """The paper's form: features 2j and 2j + 1 are a complex number, turned by a product."""
     steps, d = X.shape[-2:]
-    angles = torch.arange(steps, dtype=torch.float64)[:, None] / base ** (torch.arange(0, d, 2) / d)
+    angles = torch.arange(steps).double()[:, None] / base ** (torch.arange(0, d, 2).double() / d)
     turns = torch.polar(torch.ones_like(angles), angles)
     return torch.view_as_real(torch.view_as_complex(X.unflatten(-1, (-1, 2))) * turns).flatten(-2)
 
@@ -92,7 +95,7 @@ def test_rotary_by_hand():
 def test_rotary_of_halves_is_rotary_of_pairs_with_the_features_reordered(base):
     X = normal(2, 3, STEPS, 8)
     order = halves_from_pairs(torch.arange(8.0), 1).long()
-    assert_close(rotary(X[..., order], base=base), turned_pairs(X, base)[..., order], dtype=torch.float32)
+    assert_close(rotary(X[..., order], base=base), turned_pairs(X, base)[..., order])
 
 
 def test_scores_after_rotary_depend_on_the_distance_only():
@@ -100,21 +103,37 @@ def test_scores_after_rotary_depend_on_the_distance_only():
     scores = rotary(query) @ rotary(key).T  # (queries, keys)
     for distance in range(-20, 20):
         diagonal = scores.diagonal(distance)
-        assert_close(diagonal, diagonal[:1].expand_as(diagonal), dtype=torch.float32)
+        assert_close(diagonal, diagonal[:1].expand_as(diagonal))
     assert scores[0].std() > 0.1
-    far = rotary(query, 500) @ rotary(key, 500).T
-    assert_close(far, scores, dtype=torch.float16)  # angles are stored in float32
+    far = rotary(query, 100_000) @ rotary(key, 100_000).T
+    assert_close(far, scores, gradient=True)
 
 
 def test_rotary_keeps_lengths_and_starts_at_the_offset():
     X = normal(2, 3, STEPS, 8)
-    assert_close(rotary(X).norm(dim=-1), X.norm(dim=-1), dtype=torch.float32)
+    assert_close(rotary(X).norm(dim=-1), X.norm(dim=-1))
     assert torch.equal(rotary(X)[..., 3:, :], rotary(X[..., 3:, :], offset=3))
     assert torch.equal(rotary(X)[..., 0, :], X[..., 0, :])
     assert rotary(X[..., :0, :]).shape == (2, 3, 0, 8)
     assert rotary(X.half()).dtype == torch.float16
     far = rotary(X.half(), 3001).double()  # half precision has no odd number above 2048
     assert_close(far, rotary(X.half().double(), 3001), dtype=torch.float16)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_rotary_is_precise_at_far_positions(dtype):
+    place = 1_000_003
+    turned = rotary(torch.tensor([[1.0, 1.0, 0.0, 0.0]], dtype=dtype), place)
+    angles = [place, place / 100]
+    expected = [*(math.cos(angle) for angle in angles), *(math.sin(angle) for angle in angles)]
+    assert_close(turned[0], torch.tensor(expected, dtype=torch.float64), dtype=dtype, gradient=True)
+
+
+def test_angles_that_are_given_are_those_of_the_offset():
+    X = normal(2, 3, STEPS, 8)
+    angles = rotary_angles(torch.arange(5, 5 + STEPS), 8, 300.0, X.dtype)
+    assert_close(rotary(X, angles=angles), rotary(X, 5, 300.0))
+    assert rotary(X.half(), angles=angles).dtype == torch.float16
 
 
 # ---- the attention layer, beside those of GPT-2 and Llama ----
@@ -126,7 +145,16 @@ def llama(groups=HEADS, bias=False, **options):
         attn_implementation="sdpa", **options,
     )  # fmt: skip
     layer = randomized(LlamaAttention(config, layer_idx=0))
-    turn = LlamaRotaryEmbedding(config)
+    theirs = LlamaRotaryEmbedding(config)
+
+    def turn(X, positions):
+        """Their cosines and sines, which they compute in float32, in float64."""
+        d = layer.head_dim
+        speeds = config.rope_parameters["rope_theta"] ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+        angles = (positions[..., None] * speeds).repeat(1, 1, 2)
+        for exact, rounded in zip((angles.cos(), angles.sin()), theirs(X, positions), strict=True):
+            assert_close(rounded, exact, dtype=torch.float32)
+        return angles.cos(), angles.sin()
 
     def call(X, cache=None, offset=0):
         positions = torch.arange(offset, offset + X.shape[1])[None]
@@ -183,7 +211,7 @@ def test_weights_of_neighbouring_pairs_give_the_same_scores_after_conversion():
             layer.bias.copy_(halves_from_pairs(layer.bias, heads))
     scores = queries @ keys.mT / math.sqrt(HIDDENS // HEADS)  # (batch, heads, queries, keys)
     expected = scores.masked_fill(~causal_mask(STEPS), -torch.inf).softmax(dim=-1)
-    assert_close(ours(X, need_weights=True)[2], expected, dtype=torch.float32)
+    assert_close(ours(X, need_weights=True)[2], expected)
     assert not torch.allclose(given(X, need_weights=True)[2], expected, atol=1e-3)
 
 
@@ -293,7 +321,7 @@ def test_without_rotary_the_model_is_torch_s_encoder_with_a_causal_mask():
             one.load_state_dict(other.state_dict())
     expected = ours.dense(theirs(ours.embedding(tokens()), mask=~causal_mask(STEPS)))
     assert not torch.allclose(ours(tokens())[0], expected, atol=1e-3)
-    with mock.patch.object(language_model, "rotary", lambda X, offset, base: X):
+    with mock.patch.object(language_model, "rotary", lambda X, offset, base, angles: X):
         assert_close(ours(tokens())[0], expected)
 
 
@@ -311,6 +339,38 @@ def test_cache_equals_recomputing(parts, num_groups):
         for part, expected in zip(pairs, expected_pairs, strict=True):
             assert part.shape[1] == (num_groups or HEADS)
             assert_close(part, expected)
+
+
+def test_angles_are_computed_once_a_pass_and_no_mask_is_built_in_training():
+    model, text = make().train(), tokens()
+    with mock.patch.object(language_model, "rotary_angles", wraps=rotary_angles) as angles:
+        with Operators() as seen:
+            model(text)[0].sum().backward()
+        assert angles.call_count == 1
+    assert seen.count("sin") == seen.count("cos") == 1
+    assert seen.count("tril") == seen.count("where") == 0
+    assert not seen.booleans
+
+
+def test_fused_attention_of_a_whole_text_is_told_that_it_is_causal():
+    model, text = make(num_groups=2), tokens()
+    with mock.patch.object(nn.functional, "scaled_dot_product_attention", wraps=SDPA) as attend:
+        _, cache = model(text[:, :4])
+        assert [call.args[5] for call in attend.call_args_list] == [True] * LAYERS
+        assert all(call.args[3] is None for call in attend.call_args_list)
+        attend.reset_mock()
+        model(text[:, 4:5], cache)  # one step may see everything
+        assert all(call.args[3] is None and not call.args[5] for call in attend.call_args_list)
+
+
+def test_blocks_of_different_bases_are_refused_since_they_share_their_angles():
+    model = make()
+    model.blocks[1].attention.base = 300.0
+    with pytest.raises(ValueError, match=r"attention must have one base, got \[300.0, 10000.0\]"):
+        model(tokens())
+    model.blocks[0].attention.base = 300.0
+    changed, _ = model(tokens())
+    assert not torch.allclose(changed, make()(tokens())[0], atol=1e-4)
 
 
 def test_gradients_go_through_the_cache():

@@ -4,14 +4,18 @@ import copy
 import math
 import pickle
 import warnings
+from unittest import mock
 
 import pytest
 import torch
+from operators import Operators
 from tolerance import assert_close
 from torch import nn
 
+from mha_course import transformer
 from mha_course.corpus import Vocabulary, load_corpus
 from mha_course.heads import Head, prune_heads, watched_heads
+from mha_course.masking import clean_padding
 from mha_course.metrics import exact_match
 from mha_course.training import fit, masked_loss, seed_everything
 from mha_course.transformer import (
@@ -97,7 +101,7 @@ def test_encoder_block_equals_torch():
     theirs.norm2.load_state_dict(ours.norm_2.state_dict())
     X = torch.randn(2, 5, HIDDENS, dtype=torch.float64)
     padding = torch.arange(5) >= torch.tensor([[5], [3]])
-    output = ours(X, torch.tensor([5, 3]))
+    output = ours(X, ~padding[:, None, None])
     expected = theirs(X, src_key_padding_mask=padding)
     assert_close(output[~padding], expected[~padding])
 
@@ -294,6 +298,41 @@ def test_a_training_step_stores_no_weights_unless_heads_are_watched():
         _ = model.decoder.attention_weights
 
 
+def test_masks_and_clean_padding_are_made_once_a_pass_and_none_is_causal():
+    model, lens = make().train(), torch.tensor([6, 2, 4])
+    attend = nn.functional.scaled_dot_product_attention
+    with (
+        mock.patch.object(nn.functional, "scaled_dot_product_attention", wraps=attend) as fused,
+        mock.patch.object(transformer, "clean_padding", wraps=clean_padding) as cleaned,
+        Operators() as seen,
+    ):
+        model(tokens(), tokens(steps=4), lens)
+    assert seen.count("tril") == 0
+    assert cleaned.call_count == 2  # the source before the encoder, and what the encoder made of it
+    assert seen.count("lt") == 2  # the source's lengths become a mask as often
+    assert [call.args[5] for call in fused.call_args_list] == [False] * LAYERS + [True, False] * LAYERS
+    encoder, decoder = fused.call_args_list[:LAYERS], fused.call_args_list[LAYERS:]
+    assert len({id(call.args[3]) for call in encoder}) == 1 and encoder[0].args[3] is not None
+    assert all(call.args[3] is None for call in decoder[::2])
+
+
+@pytest.mark.parametrize("content", [math.nan, math.inf])
+def test_what_the_embedding_of_padding_holds_never_matters(content):
+    lens, target = torch.tensor([6, 2, 4]), tokens(steps=4)
+    source = tokens().clamp(max=VOCAB - 2)
+    source[1, 2:], source[2, 4:] = VOCAB - 1, VOCAB - 1
+    results = []
+    for value in (0.0, content):
+        model = make()
+        with torch.no_grad():
+            model.encoder.embedding.weight[VOCAB - 1] = value
+        logits, _ = model(source, target, lens)
+        logits.square().sum().backward()
+        results.append([logits, *(parameter.grad for parameter in model.parameters())])
+    for clean, spoilt in zip(*results, strict=True):
+        assert torch.equal(clean, spoilt)
+
+
 def test_order_of_the_source_matters():
     model = make()
     before, _ = model(tokens(), tokens(steps=3), None)
@@ -371,9 +410,9 @@ def test_copies_and_pickles_after_a_step():
 
 def test_every_place_of_dropout_drops():
     """With a share of 1 nothing is added to a block's input."""
-    X, lens = torch.randn(2, 4, HIDDENS), torch.tensor([4, 2])
+    X = torch.randn(2, 4, HIDDENS)
     encoder_block = TransformerEncoderBlock(HIDDENS, 20, HEADS, 1.0)
-    assert torch.equal(encoder_block(X, lens), X)
+    assert torch.equal(encoder_block(X), X)
     decoder_block = TransformerDecoderBlock(HIDDENS, 20, HEADS, 1.0)
     cache = decoder_block.self_attention.project(X[:, :0], X[:, :0])
     memory = decoder_block.cross_attention.project(X, X)

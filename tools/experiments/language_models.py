@@ -45,6 +45,7 @@ from torch import Tensor, nn
 from mha_course.attention import join_heads, split_heads
 from mha_course.corpus import Pair, Vocabulary, batches, load_corpus
 from mha_course.language_model import (
+    Angles,
     LanguageModel,
     RotaryAttention,
     fit_language_model,
@@ -332,8 +333,9 @@ class OtherPositions(RotaryAttention):
     slopes: Tensor | None = None
 
     def forward(
-        self, X: Tensor, cache: Projected | None = None, need_weights: bool = False
-    ) -> tuple[Tensor, Projected, Tensor | None]:
+        self, X: Tensor, cache: Projected | None = None, need_weights: bool = False,
+        angles: Angles | None = None,
+    ) -> tuple[Tensor, Projected, Tensor | None]:  # fmt: skip
         queries, keys, values = (split_heads(W(X), self.num_heads) for W in (self.W_q, self.W_k, self.W_v))
         places = torch.arange(X.shape[1])
         distances = (places[:, None] - places).float()  # (queries, keys)
@@ -348,8 +350,9 @@ class NearRotary(RotaryAttention):
     """Rotary positions that take every distance above ``TRAINED - 1`` for this one."""
 
     def forward(
-        self, X: Tensor, cache: Projected | None = None, need_weights: bool = False
-    ) -> tuple[Tensor, Projected, Tensor | None]:
+        self, X: Tensor, cache: Projected | None = None, need_weights: bool = False,
+        angles: Angles | None = None,
+    ) -> tuple[Tensor, Projected, Tensor | None]:  # fmt: skip
         queries, keys, values = (split_heads(W(X), self.num_heads) for W in (self.W_q, self.W_k, self.W_v))
         most, places = TRAINED - 1, torch.arange(X.shape[1])
         distances = places[:, None] - places  # (queries, keys)

@@ -23,7 +23,6 @@ import torch
 from torch import Tensor, nn
 
 from mha_course.corpus import Pair, Vocabulary, load_corpus
-from mha_course.masking import causal_mask
 from mha_course.metrics import exact_match
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqEncoder
 from mha_course.training import fit, seed_everything
@@ -51,9 +50,10 @@ class Setting(NamedTuple):
 class EncoderBlockWithoutResidual(TransformerEncoderBlock):
     """Each part replaces what it receives."""
 
-    def forward(self, X: Tensor, valid_lens: Tensor | None = None) -> Tensor:
+    def forward(self, X: Tensor, allowed: Tensor | None = None) -> Tensor:
         Y = self.norm_1(X)
-        X = self.dropout(self.attention(Y, Y, Y, valid_lens))
+        attended, _ = self.attention.attend(Y, *self.attention.project(Y, Y), allowed, need_weights=False)
+        X = self.dropout(attended)
         out: Tensor = self.dropout(self.ffn(self.norm_2(X)))
         return out
 
@@ -67,8 +67,7 @@ class DecoderBlockWithoutResidual(TransformerDecoderBlock):
         Y = self.norm_1(X)
         keys, values = self.self_attention.project(Y, Y)
         keys, values = torch.cat((cache[0], keys), dim=2), torch.cat((cache[1], values), dim=2)
-        causal = causal_mask(keys.shape[2], X.device)[cache[0].shape[2] :]
-        attended, _ = self.self_attention.attend(Y, keys, values, causal, need_weights=False)
+        attended, _ = self.self_attention.attend(Y, keys, values, None, need_weights=False, is_causal=True)
         X = self.dropout(attended)
         attended, weights = self.cross_attention.attend(self.norm_2(X), *memory, allowed, need_weights)
         X = self.dropout(self.ffn(self.norm_3(self.dropout(attended))))
