@@ -1,63 +1,81 @@
-"""Imports between the tools run one way: course ← editions ← site ← release; the others stand beside."""
+"""Imports run one way: the table in ARCHITECTURE.md says which, for every module and every code cell."""
+
+from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
-from tools.course import ROOT
+from tools.course import ROOT, Course, cells
 
-MAY_IMPORT = {
-    "cells": set(),
-    "language": set(),
-    "course": {"language"},
-    "editions": {"cells", "course", "language"},
-    "site": {"cells", "course", "editions", "language"},
-    "release": {"cells", "course", "site"},
-    "corpus": set(),
-    "experiments": {"cells", "course", "corpus", "mha_course", "benchmarks"},
-}
-OURS = {*MAY_IMPORT, "mha_course", "tests", "benchmarks"}
+ROW = re.compile(r"^\| `([\w/.]+)` \| .* \| (.*) \|$", re.MULTILINE)
+TABLE = dict(ROW.findall((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")))
+FOLDERS = sorted(TABLE, key=len, reverse=True)  # the innermost first
+TOPS = {"mha_course", "tools", "book", "benchmarks", "examples", "tests"}
+MODULES = sorted(path for top in TOPS for path in (ROOT / top).rglob("*.py"))
 
 
-def part_of(path: Path) -> str:
-    return path.relative_to(ROOT / "tools").parts[0].removesuffix(".py")
+def name_of(folder: str) -> str:
+    """Return how the table's column of imports names a folder."""
+    return folder.rstrip("/").removesuffix(".py").removeprefix("tools/").removeprefix("site/")
 
 
-def imported(path: Path, source: str) -> set[str]:
-    """The parts of the project that a module imports, at the top or inside a function."""
-    package = path.relative_to(ROOT).parts[:-1]
+def folder_of(module: str) -> str:
+    """Return the row of the table that a module or package belongs to; empty if it is not ours."""
+    place = module.replace(".", "/")
+    owners = (
+        folder for folder in FOLDERS if f"{place}/".startswith(folder.removesuffix(".py").rstrip("/") + "/")
+    )
+    return next(owners, "")
+
+
+def allowed(folder: str) -> set[str]:
+    """Return the names of the folders that a folder may import, and its own."""
+    return set(re.findall(r"`([\w/]+)`", TABLE[folder])) | {name_of(folder)}
+
+
+def imported(source: str, package: str) -> set[str]:
+    """Return the folders that code imports, at the top or inside a function; `package`: where it stands."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            names = [alias.name.split(".") for alias in node.names]
+            modules = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else ()
-            stem = [*above, *(node.module or "").split(".")]
-            names = [[*filter(None, stem), alias.name] for alias in node.names]
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            stem = ".".join([*above, *filter(None, [node.module])])
+            modules = [f"{stem}.{alias.name}" for alias in node.names]
         else:
             continue
-        found |= {name[1] if name[0] == "tools" else name[0] for name in names}
-    return found & OURS
+        found |= set(map(folder_of, modules))
+    return {name_of(folder) for folder in found if folder}
 
 
-MODULES = [
-    path
-    for path in sorted((ROOT / "tools").rglob("*.py"))
-    if path.parent != ROOT / "tools" or path.stem in MAY_IMPORT
-]
+def test_the_table_has_every_folder_with_code() -> None:
+    places = {path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".") for path in MODULES}
+    assert not [place for place in places - {"tools.__init__"} if not folder_of(place)]
+    assert all((ROOT / folder).exists() for folder in TABLE)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT / "tools")))
-def test_a_module_imports_only_what_lies_below(path: Path) -> None:
-    source, part = path.read_text(encoding="utf-8"), part_of(path)
-    assert imported(path, source) <= MAY_IMPORT[part] | {part}
-    assert "sys.path" not in source
+@pytest.mark.parametrize(
+    "path",
+    [path for path in MODULES if path.relative_to(ROOT).parts[0] != "tests"],
+    ids=lambda path: str(path),
+)
+def test_a_module_imports_what_the_table_allows(path: Path) -> None:
+    place = path.relative_to(ROOT).with_suffix("")
+    folder, source = folder_of(".".join(place.parts)), path.read_text(encoding="utf-8")
+    if folder:
+        assert imported(source, ".".join(place.parts[:-1])) <= allowed(folder)
+    assert "sys.path" not in source or not folder.startswith("tools/")
 
 
-def test_the_package_and_the_notebooks_know_nothing_of_the_tools() -> None:
-    for path in sorted((ROOT / "mha_course").glob("*.py")):
-        assert not imported(path, path.read_text(encoding="utf-8")) - {"mha_course"}, path
+@pytest.mark.parametrize("stem", Course().stems())
+def test_a_page_imports_the_package_only(stem: str) -> None:
+    for key, cell in cells(Course().read("en", stem), "code").items():
+        source = re.sub(r"^(\s*)[%!].*$", r"\1pass", cell.source, flags=re.MULTILINE)
+        assert imported(source, "book.en") <= allowed("book/"), key
 
 
 @pytest.mark.parametrize(
@@ -70,4 +88,9 @@ def test_the_package_and_the_notebooks_know_nothing_of_the_tools() -> None:
     ],
 )
 def test_an_import_upwards_is_seen(line: str) -> None:
-    assert imported(ROOT / "tools/editions/sync.py", line) == {"site"}
+    assert imported(line, "tools.editions") == {"site"}
+
+
+def test_a_folder_inside_another_is_a_folder_of_its_own() -> None:
+    assert imported("from tools.site import live", "tools.site.extension") == {"live"}
+    assert imported("from mha_course import practice", "book.en") == {"mha_course/practice"}

@@ -1,4 +1,4 @@
-"""What README and CONTRIBUTING point to exists; the commands they name exist with their options."""
+"""What README, CONTRIBUTING and docs point to exists; the commands they name exist with their options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from tools.editions.__main__ import main
 from tools.editions.__main__ import parser as editions
 from tools.experiments.claims import EXPERIMENTS
 
-PAGES = ["README.md", "CONTRIBUTING.md", "book/en/teaching.ipynb", "book/en/translations.ipynb"]
+GUIDES = ["CONTRIBUTING.md", "docs/authoring.md", "docs/translating.md"]
+PAGES = ["README.md", *GUIDES, "book/en/teaching.ipynb", "book/en/translations.ipynb"]
 FENCE = re.compile(r"```(?:bash|bat)\n(.*?)```", re.DOTALL)
 OTHERS = (
     r"(alias t=|git |pip |pip3 |apt-get |py -m venv |python3 -m venv |set "
@@ -41,11 +42,15 @@ def commands(name: str) -> list[str]:
     return [line.split(" #")[0].strip() for line in lines + inline if line.strip()]
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"])
+@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", *GUIDES])
 def test_every_file_that_is_linked_to_exists(name: str) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", text_of(name), flags=re.DOTALL)
-    links = re.findall(r"\]\(([^)#\s]+)\)", text)
-    assert not [link for link in links if "://" not in link and not (ROOT / link).exists()]
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[\w-]+)?\)", text)
+    assert not [link for link in links if "://" not in link and not ((ROOT / name).parent / link).exists()]
+
+
+def test_contributing_is_read_in_one_go() -> None:
+    assert len(text_of("CONTRIBUTING.md").splitlines()) <= 100
 
 
 @pytest.mark.parametrize(("name", "line"), [(name, line) for name in PAGES for line in commands(name)])
@@ -65,7 +70,11 @@ def test_a_command_exists_with_its_options(name: str, line: str) -> None:
     elif match and match[1].startswith("benchmarks."):
         assert (ROOT / f"{match[1].replace('.', '/')}.py").exists(), line
     elif match and match[1].startswith("tools."):
-        source = text_of(f"{match[1].replace('.', '/')}/__main__.py")
+        place = match[1].replace(".", "/")
+        if (ROOT / f"{place}.py").exists():
+            assert "--" not in match[2] or f'"{match[2].split()[-1]}"' in text_of(f"{place}.py"), line
+            return
+        source = text_of(f"{place}/__main__.py")
         assert not match[2] or f'"{match[2].split()[0]}"' in source, line
     else:
         assert re.match(OTHERS, line), f"{line}: what is it?"
@@ -78,10 +87,11 @@ def accepts(parser: argparse.ArgumentParser, line: str) -> None:
         assert stopped.code == 0, line  # --help
 
 
-# What the blocks of CONTRIBUTING.md show is run, each block in a copy of the book of its own.
+# What the blocks of the guides show is run, each block in a copy of the book of its own.
 BLOCKS = [
     [line.split(" #")[0].strip().removeprefix("t ") for line in block.splitlines()]
-    for block in FENCE.findall(text_of("CONTRIBUTING.md"))
+    for name in GUIDES
+    for block in FENCE.findall(text_of(name))
     if block.startswith("t ")
 ]
 
@@ -107,7 +117,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block[0])
-def test_the_examples_of_contributing_run(template: Path, tmp_path: Path, block: list[str]) -> None:
+def test_the_examples_of_the_guides_run(template: Path, tmp_path: Path, block: list[str]) -> None:
     root = Path(shutil.copytree(template, tmp_path / "course"))
     for line in block:
         assert main(["--root", str(root), *shlex.split(line)]) == 0, line

@@ -75,9 +75,9 @@ def test_an_english_slip_is_told_by_the_books_own_words() -> None:
     assert list(COURSE.languages["en"].spelling(texts)) == [("b", "says 'teh'; is 'the' meant?")]
 
 
-def test_each_edition_tells_its_translators_what_contributing_says_of_it() -> None:
+def test_each_edition_tells_its_translators_what_the_guide_says_of_it() -> None:
     text = (
-        (ROOT / "CONTRIBUTING.md")
+        (ROOT / "docs/translating.md")
         .read_text(encoding="utf-8")
         .partition("## How each language is written\n")[2]
     )

@@ -166,7 +166,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("to_stem", metavar="TO_STEM")
     sub.add_argument("--after", metavar="CELL", help="the cell of TO_STEM to stand behind; else its end")
     command("rename", run_rename, "Rename a variable of a page, in every language.", "STEM", "OLD", "NEW")
-    command("resolve", run_resolve, "After a git merge: mend the conflicts in what tools make.")
+    command("resolve", run_resolve, "After a git merge: settle the conflicts in what tools make.")
     sub = command("add", run_add, "Add a language.", "CODE", "NAME")
     sub.add_argument("--html", help="lang attribute, if not CODE")
     sub.add_argument("--sphinx", help="Sphinx's code, if not CODE")

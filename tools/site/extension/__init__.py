@@ -13,7 +13,6 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from tools.course import ROOT, Course
-from tools.site import live
 
 from . import api, formulas, home, notices, pages, renderer, search, terms, writer
 from .edition import course_of
@@ -62,6 +61,6 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("config-inited", configure)
     app.add_html_theme("course", str(THEME))
     app.add_source_parser(NotebookParser, override=True)
-    for part in (writer, renderer, formulas, pages, home, search, api, notices, terms, live):
+    for part in (writer, renderer, formulas, pages, home, search, api, notices, terms):
         part.setup(app)
     return {"parallel_read_safe": False, "parallel_write_safe": True, "env_version": version_of_this()}

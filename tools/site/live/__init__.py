@@ -1,4 +1,4 @@
-"""What moves on the pages: components that a reader starts with a button.
+"""A Sphinx extension for what moves on the pages: components that a reader starts with a button.
 
 `places.toml` says after which cell of which page a component stands. The page then holds a button, the words
 of the component in the reader's language, and `scripts/live.js`, which loads the component and the network it
@@ -109,8 +109,9 @@ def copy_files(app: Sphinx, error: Exception | None) -> None:
             (folder / path.name).write_bytes(path.read_bytes())
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> dict[str, object]:
     """Hook into every page."""
     app.connect("doctree-resolved", put_in_place)
     app.connect("html-page-context", announce)
     app.connect("build-finished", copy_files)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}
