@@ -10,7 +10,7 @@ courseLive.components.pooling = ({ box, words }) => {
     { token: "hats", key: [2, 0], value: [10, 0] },
     { token: ".", key: [0, -2], value: [4, 7] },
   ];
-  const QUERIES = { deux: [0, 1], chapeaux: [1, 0] };
+  const QUERIES = { deux: [0.5, 1.5], chapeaux: [1.5, 0.5] };
   const EDGE = 3; // of the plane of keys, on each side
   const STEP = 0.1; // of an arrow key; five times as much with Shift
   const HULL = ["give", "hats", "two", "new"]; // the corners among the values
