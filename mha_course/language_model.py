@@ -28,7 +28,13 @@ from mha_course.checks import (
 )
 from mha_course.corpus import Pair, Vocabulary, batches
 from mha_course.masking import resolve_causal
-from mha_course.training import masked_loss, shift_right
+from mha_course.training import (
+    check_finite,
+    evaluating,
+    masked_loss,
+    restored_modes,
+    shift_right,
+)
 from mha_course.transformer import Projected, feed_forward
 
 __all__ = (
@@ -332,12 +338,13 @@ def fit_language_model(
 ) -> list[float]:  # fmt: skip
     """Train to predict each next token of the sentences, ``<eos>`` included, with Adam.
 
-    The learning rate falls along a line to 0 at the last step. Gradients are clipped at an L2 norm of 1.
+    The learning rate falls along a line to 0 at the last step. Gradients are clipped at an L2 norm of 1. A
+    loss or a weight that is not finite raises a FloatingPointError that names the epoch.
 
     Parameters
     ----------
     model : LanguageModel
-        Left in training mode or in evaluation mode, as it came.
+        Its modules' modes are handled as by `fit`.
     sentences : sequence of sequences of str
         Tokens, without ``<bos>`` and ``<eos>``.
     vocabulary : Vocabulary
@@ -369,23 +376,24 @@ def fit_language_model(
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
     steps = epochs * math.ceil(len(pairs) / batch_size)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
-    was_training = model.training
-    model.train()
     history = []
-    for epoch in range(epochs):
-        total, count = 0.0, 0
-        for batch in batches(pairs, vocabulary, vocabulary, batch_size, seed=seed * epochs + epoch):
-            target, lens = batch.target.to(device), batch.target_lens.to(device)
-            logits, _ = model(shift_right(target, vocabulary.bos))  # (batch, steps, vocab_size)
-            loss = masked_loss(logits, target, lens)
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            total, count = total + loss.item() * int(lens.sum()), count + int(lens.sum())
-        history.append(total / count)
-    model.train(was_training)
+    with restored_modes(model):
+        if not model.training:
+            model.train()
+        for epoch in range(epochs):
+            total, count = 0.0, 0
+            for batch in batches(pairs, vocabulary, vocabulary, batch_size, seed=seed * epochs + epoch):
+                target, lens = batch.target.to(device), batch.target_lens.to(device)
+                logits, _ = model(shift_right(target, vocabulary.bos))  # (batch, steps, vocab_size)
+                loss = masked_loss(logits, target, lens)
+                optimizer.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+                schedule.step()
+                total, count = total + loss.item() * int(lens.sum()), count + int(lens.sum())
+            history.append(total / count)
+            check_finite(history[-1], model, epoch + 1)
     return history
 
 
@@ -451,13 +459,15 @@ def generate(
     """Continue texts token by token, each drawn and then read by the model as the next.
 
     The prompt is read at once, then one token at a time; the cache keeps what was computed. The model is in
-    evaluation mode meanwhile.
+    evaluation mode meanwhile, and each of its modules has its own mode again afterwards. To compile it, call
+    ``model.compile()``, which leaves it a `LanguageModel`.
 
     Parameters
     ----------
     model : LanguageModel
     tokens : Tensor of integers, shape (batch, steps)
-        The prompts, at least one token long and without padding.
+        The prompts, at least one token long and without padding: prompts of different lengths need a call
+        each.
     max_steps : int
         The most tokens to write.
     temperature, top_k, top_p
@@ -477,9 +487,7 @@ def generate(
     check_sizes(max_steps=max_steps, least=0)
     check_sizes(stop=stop, least=0)
     check_number("stop", stop or 0, 0, model.embedding.num_embeddings - 1)
-    was_training = model.training
-    model.eval()
-    try:
+    with evaluating(model):
         new, cache = tokens, None
         ended = torch.zeros_like(tokens[:, :1], dtype=torch.bool)  # (batch, 1)
         for _ in range(max_steps):
@@ -492,8 +500,6 @@ def generate(
             tokens = torch.cat((tokens, new), dim=1)  # (batch, steps + written)
             if stop is not None and ended.all():
                 break
-    finally:
-        model.train(was_training)
     return tokens
 
 

@@ -557,6 +557,32 @@ def test_the_generator_decides_and_the_model_keeps_its_mode():
     assert model.training
 
 
+def modes(model):
+    return [module.training for module in model.modules()]
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_every_modules_mode_is_restored_after_writing(training):
+    """A part that is frozen in evaluation mode stays so, also after an error."""
+    model = make(dropout=0.5).train(training)
+    model.blocks[0].train(not training)
+    model.blocks[0].norm_1.train(training)
+    before = modes(model)
+    generate(model, tokens(), 2)
+    assert modes(model) == before
+    model.dense.forward = mock.Mock(side_effect=RuntimeError("broken"))
+    with pytest.raises(RuntimeError, match="broken"):
+        generate(model, tokens())
+    assert modes(model) == before
+
+
+def test_a_model_that_was_compiled_in_place_writes_the_same():
+    model, given = make(), tokens()
+    expected = generate(model, given, 5, temperature=0)
+    model.compile(backend="eager")
+    assert torch.equal(generate(model, given, 5, temperature=0), expected)
+
+
 # ---- training ----
 
 SENTENCES = [("a", "b", "c"), ("b",), ("c", "c", "a", "b"), ("a", "c")]
@@ -626,6 +652,28 @@ def test_training_learns_repeats_and_stops_at_a_learning_rate_of_0():
         step.side_effect = lambda self, *_: rates.append(self.param_groups[0]["lr"])
         fit_language_model(small(), SENTENCES, WORDS, epochs=2, batch_size=2, learning_rate=0.4)
     assert rates == pytest.approx([0.4, 0.3, 0.2, 0.1])
+
+
+def test_parts_in_evaluation_mode_stay_so_while_a_model_is_trained():
+    model, seen = small(dropout=0.3).train(), []
+    model.blocks[0].eval()
+    before = modes(model)
+    model.dense.register_forward_hook(lambda *_: seen.append(modes(model)))
+    fit_language_model(model, SENTENCES, WORDS, epochs=1)
+    assert modes(model) == before and all(during == before for during in seen) and seen
+    model.eval()
+    model.dense.forward = mock.Mock(side_effect=RuntimeError("broken"))
+    with pytest.raises(RuntimeError, match="broken"):
+        fit_language_model(model, SENTENCES, WORDS, epochs=1)
+    assert not any(modes(model))
+
+
+def test_a_loss_that_is_not_finite_stops_training():
+    model = small()
+    with pytest.raises(FloatingPointError, match=r"epoch 1 is nan|not finite after epoch 1"):
+        with torch.no_grad():
+            model.dense.bias[0] = math.nan
+        fit_language_model(model, SENTENCES, WORDS, epochs=3)
 
 
 # ---- the benchmark ----
