@@ -149,7 +149,7 @@ TEXT_FAULTS = [
     TextFault("tr vi zh", "a number changed", sub(r"\b\d\d\b(?![.,%\d])", "97")),
     TextFault("tr vi zh", "a decimal changed", sub(r"(?<=[ (])(0?[.,]\d)\d\b", r"\g<1>1")),
     TextFault("tr vi zh", "a formula changed", sub(r"\$([^$]+)\$", r"$\1^2$")),
-    TextFault("tr vi zh", "a formula lost", sub(r" \$[^$]+\$", "")),
+    TextFault("tr vi zh", "a formula lost", sub(r" \$[^$]+\$", ""), "seen where the cell has it once"),
     TextFault("tr vi zh", "two formulas of a paragraph exchanged", exchange(r"(?<!\$)\$[^$]+\$(?!\$)"), BY_READING),
     TextFault("tr vi zh", "two code words of a paragraph exchanged", exchange(r"`[^`]+`"), BY_READING),
     TextFault("tr vi zh", "two links of a paragraph exchanged", exchange(r"(?<=\])\([^)]+\)"), BY_READING),
