@@ -27,7 +27,7 @@ class Language:
     locale: str = ""  # for lists in scripts, where the lang attribute is too general: en-GB
     spaces: bool = True  # whether spaces part words
     decimal: str = "."  # the decimal sign in prose
-    thousands: str = ","  # the sign between thousands; a space is made a narrow one that does not break
+    thousands: str = ""  # the sign between thousands; by default a comma, beside a decimal comma a point
     quotes: str = ""  # two double and two single marks that the site sets for straight ones: “”‘’
     letters: str = ""  # a pattern of letters that no other language of the course writes its words with
     common_words: str = ""  # words, parted by spaces, that give away that a text is in this language
@@ -42,6 +42,12 @@ class Language:
     def functions(self) -> ModuleType:
         """The functions of ``language.py``."""
         return functions_of(f"book/{self.code}/language.py", self.rules)
+
+    @property
+    def thousands_sign(self) -> str:
+        """The sign between thousands; a space is narrow, and no line ends there."""
+        default = "." if self.decimal == "," else ","
+        return (self.thousands or default).replace(" ", "\u202f")
 
     def fold(self, text: str) -> str:
         """Return the text in lower case, with as many characters as before."""

@@ -45,7 +45,7 @@ def add(
     row = {"name": name, "html": html or code, "sphinx": sphinx or code}
     settings = yaml.safe_dump(row, allow_unicode=True, sort_keys=False, width=1000)
     write_atomically(folder / "language.yml", settings)
-    written = [f"book/{code}/language.yml: its name, the words to avoid"]
+    written = [f"book/{code}/language.yml: its name; tools/language.py says what else it may have"]
     if course.terms:
         write_atomically(folder / "terms.csv", empty_terms(course))
         written.append(f"book/{code}/terms.csv: a word for each term, to fill in")

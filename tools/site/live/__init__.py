@@ -59,7 +59,7 @@ def markup(app: Sphinx, place: dict[str, Any]) -> str:
         "locale": language.locale or language.html,
         "spaces": language.spaces,
         "decimal": language.decimal,
-        "thousands": language.thousands,
+        "thousands": language.thousands_sign,
     }
     told = {
         "live": component,

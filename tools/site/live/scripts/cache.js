@@ -8,8 +8,7 @@ courseLive.components.cache = ({ box, words }) => {
 
   let current = 0; // the token that is read in this step
 
-  const thousands = courseLive.language.thousands.replace(" ", "\u202f"); // narrow, and no line breaks there
-  const whole = value => String(value).replace(/\B(?=(\d{3})+$)/g, thousands);
+  const whole = value => String(value).replace(/\B(?=(\d{3})+$)/g, courseLive.language.thousands);
   const operations = { // of step t, which reads token t
     without: t => t * (PROJECTIONS + PAIR * t),
     with: t => PROJECTIONS + PAIR * t,
