@@ -900,6 +900,22 @@ def test_an_import_without_stamp_vouches_for_nothing(course: Course, exported: P
     ]
 
 
+def as_windows_saves(path: Path) -> None:
+    """Give a file a byte order mark and the line ends of Windows."""
+    text = path.read_text(encoding="utf-8")
+    path.write_bytes(text.replace("\n", "\r\n").encode("utf-8-sig"))
+
+
+def test_files_that_were_saved_on_windows_are_read_as_others(course: Course, exported: Path) -> None:
+    fill(exported, {"result": "## Kết quả\n\nHai tốc độ học *bằng nhau*."})
+    as_windows_saves(exported)
+    assert main(["--root", str(course.root), "import", "vi", "masks", "--stamp"]) == 0
+    assert cells(course.read("vi", "masks"))["result"].source == "## Kết quả\n\nHai tốc độ học *bằng nhau*."
+    for path in ("book/vi/terms.csv", "book/vi/language.yml"):
+        as_windows_saves(course.root / path)
+    assert errors(Course(course.root)) == []
+
+
 def test_an_import_is_stamped_against_the_english_that_the_translator_saw(
     course: Course, exported: Path
 ) -> None:

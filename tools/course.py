@@ -102,7 +102,7 @@ class Course:
     def text(self, path: str) -> str:
         """A file of the course; empty where it has none."""
         file = self.root / path
-        return file.read_text(encoding="utf-8") if file.exists() else ""
+        return file.read_text(encoding="utf-8-sig") if file.exists() else ""  # Excel writes a byte order mark
 
     # --- settings ---------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ Step = tuple[Tensor, Tensor, Tensor]
 
 
 def attended(query: Tensor, keys: Tensor, values: Tensor, scale: bool = True) -> Tensor:
-    """The written-out formula."""
+    """Compute attention by the written-out formula."""
     root = math.sqrt(query.shape[-1]) if scale else 1
     return (query @ keys.mT / root).softmax(-1) @ values
 

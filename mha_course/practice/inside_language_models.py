@@ -9,13 +9,13 @@ from mha_course.practice.turn import numbers, turn
 
 
 def halves(X: Tensor, angles: Tensor) -> Tensor:
-    """Each feature of the first half and its partner in the second, turned by an angle."""
+    """Turn each feature of the first half and its partner in the second by an angle."""
     a, b = X.chunk(2, dim=-1)
     return torch.cat((a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()), dim=-1)
 
 
 def neighbours(X: Tensor, angles: Tensor) -> Tensor:
-    """The same for pairs of neighbouring features."""
+    """Turn pairs of neighbouring features."""
     apart = torch.cat((X[..., 0::2], X[..., 1::2]), dim=-1)
     return torch.stack(halves(apart, angles).chunk(2, dim=-1), dim=-1).flatten(-2)
 
@@ -39,7 +39,7 @@ def turned(X: Tensor, positions: Tensor, speeds: Tensor) -> Tensor:
 
 
 def alibi(slopes: Tensor, steps: int) -> Tensor:
-    """What ALiBi adds to the scores, without a mask."""
+    """Return what ALiBi adds to the scores, without a mask."""
     places = torch.arange(steps)
     return slopes[:, None, None] * (places[None, :] - places[:, None])
 

@@ -7,7 +7,7 @@ from mha_course.practice.turn import numbers, turn
 
 
 def of_the_answers(logits: Tensor, answers: Tensor) -> Tensor:
-    """The probability of each right token."""
+    """Return the probability of each right token."""
     return logits.softmax(dim=-1)[torch.arange(len(answers)), answers]
 
 
@@ -35,7 +35,7 @@ def by_rank(probabilities: Tensor, p: float, descending: bool = True) -> Tensor:
 
 
 def placed(probabilities: Tensor, ranks: Tensor, descending: bool = True) -> Tensor:
-    """What is said of the sorted probabilities, in the order of the tokens."""
+    """Return values of the sorted probabilities in the order of the tokens."""
     return ranks[probabilities.argsort(descending=descending).argsort()]
 
 

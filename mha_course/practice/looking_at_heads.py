@@ -12,7 +12,7 @@ WEIGHTS = masked_softmax(2 * numbers(0, 2, 3, 5), torch.tensor([4, 5]))  # some 
 
 
 def entropies(weights: Tensor) -> Tensor:
-    """The entropy of each row."""
+    """Return the entropy of each row."""
     return -torch.xlogy(weights, weights).sum(-1)
 
 

@@ -20,14 +20,14 @@ def importance(gradients: Tensor) -> Tensor:
 
 
 def lowest(scores: Tensor, count: int) -> Tensor:
-    """The places of the lowest scores, whatever is left of their module."""
+    """Return the places of the lowest scores, whatever is left of their module."""
     ranks: Tensor = scores.flatten().argsort().argsort().reshape(scores.shape)
     low: Tensor = ranks < count
     return low
 
 
 def guarded(scores: Tensor) -> Tensor:
-    """The scores, where the highest of each module is out of reach."""
+    """Return the scores, where the highest of each module is out of reach."""
     best: Tensor = scores.amax(1, True)  # (modules, 1)
     return scores.masked_fill(scores == best, torch.inf)
 

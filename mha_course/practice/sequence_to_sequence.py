@@ -45,7 +45,7 @@ def steps(model: Model, bos: int, count: int) -> list[int]:
 
 
 def ended(tokens: list[int], eos: int) -> list[int]:
-    """The tokens before the first end."""
+    """Return the tokens before the first end."""
     return tokens[: tokens.index(eos)] if eos in tokens else tokens
 
 

@@ -62,7 +62,7 @@ class Turn:
         Parameters
         ----------
         attempt : callable
-            Called with the arguments that the page names. What returns None is a stub, and gets a sign alone.
+            Called with the arguments that the page names. A stub that returns None prints only ``…``.
         language : str, optional
             Such as ``"tr"``; otherwise the variable MHA_COURSE_LANGUAGE of the environment says it, or the
             folder that the notebook lies in. English otherwise.
@@ -102,7 +102,7 @@ class Turn:
 
 
 def is_stub(attempt: Answer) -> bool:
-    """Whether a function has a line ``...`` still, or no source that could be read."""
+    """Return whether a function still has a line ``...``, or no source that could be read."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(attempt)))
     except (OSError, TypeError, SyntaxError):
@@ -112,19 +112,19 @@ def is_stub(attempt: Answer) -> bool:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two answers are equal: numbers nearly, in the same shapes, NaN where NaN stands."""
+    """Return whether two answers are equal: nearly as numbers, with the same shapes and NaNs."""
     if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
         return len(one) == len(other) and all(map(same, one, other))
     if not (is_number(one) and is_number(other)):
         return not isinstance(one, Tensor) and not isinstance(other, Tensor) and bool(one == other)
-    one, other = torch.as_tensor(one).detach(), torch.as_tensor(other).detach()
+    one, other = torch.as_tensor(one).detach().cpu(), torch.as_tensor(other).detach().cpu()
     if one.shape != other.shape or (one.dtype == torch.bool) != (other.dtype == torch.bool):
         return False
     return torch.allclose(one.double(), other.double(), TOLERANCE, TOLERANCE, equal_nan=True)
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a tensor or a number."""
+    """Return whether a value is a tensor or a number."""
     return isinstance(value, (Tensor, bool, int, float))
 
 
@@ -137,7 +137,7 @@ def difference(result: Any, expected: Any, language: str) -> str:
         return hint("count", language).format(len(result), len(expected))
     if not (is_number(result) and is_number(expected)):
         return hint("kind", language).format(type(result).__name__, type(expected).__name__)
-    result, expected = torch.as_tensor(result).detach(), torch.as_tensor(expected).detach()
+    result, expected = torch.as_tensor(result).detach().cpu(), torch.as_tensor(expected).detach().cpu()
     if result.shape != expected.shape:
         return hint("shape", language).format(tuple(result.shape), tuple(expected.shape))
     if (result.dtype == torch.bool) != (expected.dtype == torch.bool):
@@ -151,7 +151,7 @@ def difference(result: Any, expected: Any, language: str) -> str:
 
 
 def described(error: Exception, attempt: Answer) -> str:
-    """An error in one line, with the line of the reader's code that it came from."""
+    """Return an error as one line, with the line of the reader's code that it came from."""
     text = f"{type(error).__name__}: {error}".splitlines()[0]
     code = getattr(inspect.unwrap(attempt), "__code__", None)
     frames = traceback.extract_tb(error.__traceback__)
