@@ -6,7 +6,7 @@ to the embeddings. A wrong argument raises a TypeError or a ValueError that name
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -43,6 +43,7 @@ __all__ = (
 )  # fmt: skip
 
 Angles = tuple[Tensor, Tensor]  # cosines and signed sines, (steps, d) each
+Reader = Callable[[Tensor, list[Projected] | None], tuple[Tensor, list[Projected]]]
 
 
 def rotary_angles(positions: Tensor, d: int, base: float, dtype: torch.dtype) -> Angles:
@@ -105,13 +106,12 @@ def rotary(X: Tensor, offset: int = 0, base: float = 10000.0, angles: Angles | N
     tensor([[1.0000, 0.0000],
             [0.5403, 0.8415]])
     """
-    check_turned(X, offset, base)
-    steps, d = X.shape[-2:]
     if angles is None:
-        positions = torch.arange(offset, offset + steps, device=X.device)  # (steps,)
-        angles = rotary_angles(positions, d, base, X.dtype)
-    cos, sin = (part.to(X.dtype) for part in angles)  # (steps, d)
-    return X * cos + X.roll(d // 2, dims=-1) * sin  # (..., steps, d)
+        check_turned(X, offset, base)
+        positions = torch.arange(offset, offset + X.shape[-2], device=X.device)  # (steps,)
+        angles = rotary_angles(positions, X.shape[-1], base, X.dtype)
+    cos, sin = (part.to(X.dtype) for part in angles)  # (steps, d) each
+    return X * cos + X.roll(X.shape[-1] // 2, dims=-1) * sin  # (..., steps, d)
 
 
 class RotaryAttention(nn.Module):
@@ -454,7 +454,7 @@ def next_token_probabilities(
 def generate(
     model: LanguageModel, tokens: Tensor, max_steps: int = 20,
     *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
-    stop: int | None = None, generator: torch.Generator | None = None,
+    stop: int | None = None, generator: torch.Generator | None = None, static_cache: bool = False,
 ) -> Tensor:  # fmt: skip
     """Continue texts token by token, each drawn and then read by the model as the next.
 
@@ -477,21 +477,26 @@ def generate(
         written.
     generator : torch.Generator, optional
         What draws; PyTorch's own by default.
+    static_cache : bool
+        Write into a cache of the final length. It is faster, most of all on a GPU; there the first step takes
+        longer, because it is compiled.
 
     Returns
     -------
     Tensor of integers, shape (batch, steps + tokens written)
     """
+    check_flag("static_cache", static_cache)
     check_type("model", model, LanguageModel, "a LanguageModel")
     check_tokens("tokens", tokens, model.embedding.num_embeddings, least=1)
     check_sizes(max_steps=max_steps, least=0)
     check_sizes(stop=stop, least=0)
     check_number("stop", stop or 0, 0, model.embedding.num_embeddings - 1)
     with evaluating(model):
+        read: Reader = StaticCache(model, tokens, max_steps) if static_cache else model
         new, cache = tokens, None
         ended = torch.zeros_like(tokens[:, :1], dtype=torch.bool)  # (batch, 1)
         for _ in range(max_steps):
-            logits, cache = model(new, cache)  # (batch, steps, vocab_size)
+            logits, cache = read(new, cache)  # (batch, steps, vocab_size)
             probabilities = next_token_probabilities(logits[:, -1], temperature, top_k, top_p)
             new = torch.multinomial(probabilities, 1, generator=generator)  # (batch, 1)
             if stop is not None:
@@ -501,6 +506,67 @@ def generate(
             if stop is not None and ended.all():
                 break
     return tokens
+
+
+class StaticCache:
+    """A model whose cache has the final length from the beginning and is written in place, for `generate`.
+
+    No tensor changes its size or its address from step to step. So nothing is copied, and on a GPU one step
+    is compiled and recorded as a CUDA graph, which is launched at once instead of kernel by kernel.
+
+    Parameters
+    ----------
+    model : LanguageModel
+    tokens : Tensor of integers, shape (batch, steps)
+        The prompts.
+    max_steps : int
+        The most tokens that follow.
+    """
+
+    def __init__(self, model: LanguageModel, tokens: Tensor, max_steps: int) -> None:
+        check_static(model)
+        self.model, self.steps = model, tokens.shape[1]
+        total = self.steps + max_steps
+        self.places = torch.arange(total, device=tokens.device)  # (total,)
+        self.angles = model.angles(model.embedding(tokens[:, :1]).expand(-1, total, -1), 0)  # (total, d) each
+        self.cache: list[Projected] = []
+        self.step = self.read_one
+        if tokens.is_cuda:
+            self.step = torch.compile(self.read_one, mode="reduce-overhead", fullgraph=True)
+
+    def __call__(self, tokens: Tensor, cache: list[Projected] | None) -> tuple[Tensor, list[Projected]]:
+        """Read the prompts, or with a cache the next token of each: logits and the cache."""
+        if cache is None:
+            logits, cache = self.model(tokens)
+            self.cache = [(self.lengthen(keys), self.lengthen(values)) for keys, values in cache]
+            return logits, self.cache
+        self.steps += 1
+        return self.step(tokens, self.places[self.steps - 1 : self.steps]), cache
+
+    def lengthen(self, X: Tensor) -> Tensor:
+        """Copy (batch, groups, steps, head_dim) to the beginning of a tensor of the final length."""
+        longer = F.pad(X, (0, 0, 0, len(self.places) - X.shape[2]))
+        torch._dynamo.mark_static_address(longer)
+        return longer
+
+    def read_one(self, tokens: Tensor, position: Tensor) -> Tensor:
+        """Compute what the model computes of one token (batch, 1) at a position (1,)."""
+        model: Any = self.model
+        X = model.embedding(tokens)  # (batch, 1, hiddens)
+        cos, sin = (part[position] for part in self.angles)  # (1, d) each
+        allowed = self.places[None] <= position  # (1, total)
+        for block, (keys, values) in zip(model.blocks, self.cache, strict=True):
+            attention, Y = block.attention, block.norm_1(X)
+            shared = attention.num_groups < attention.num_heads
+            queries = rotary(split_heads(attention.W_q(Y), attention.num_heads), angles=(cos, sin))
+            new_keys = rotary(split_heads(attention.W_k(Y), attention.num_groups), angles=(cos, sin))
+            keys.index_copy_(2, position, new_keys)
+            values.index_copy_(2, position, split_heads(attention.W_v(Y), attention.num_groups))
+            output = F.scaled_dot_product_attention(queries, keys, values, allowed, enable_gqa=shared)
+            X = X + attention.W_o(join_heads(output))  # (batch, 1, hiddens)
+            X = X + block.ffn(block.norm_2(X))
+        logits: Tensor = model.dense(model.norm(X))  # (batch, 1, vocab_size)
+        return logits
 
 
 @argument_check
@@ -543,6 +609,15 @@ def check_caches(cache: list[Projected] | None, blocks: int) -> None:
         raise ValueError(f"cache must have one pair for each of {blocks} blocks, got {len(cache)}")
     for pair in cache:
         check_pair(pair)
+
+
+@argument_check
+def check_static(model: LanguageModel) -> None:
+    """Raise unless `StaticCache` knows how the blocks compute."""
+    kinds: list[Any] = [block.attention for block in model.blocks]
+    for attention in kinds:
+        if type(attention) is not RotaryAttention:
+            raise TypeError(f"static_cache needs blocks with RotaryAttention, got {type(attention).__name__}")
 
 
 @argument_check

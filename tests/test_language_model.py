@@ -32,6 +32,7 @@ from mha_course.language_model import (
     LanguageModel,
     LanguageModelBlock,
     RotaryAttention,
+    StaticCache,
     fit_language_model,
     generate,
     next_token_probabilities,
@@ -495,6 +496,72 @@ def test_greedy_text_is_what_recomputing_gives():
     assert torch.equal(generate(model, text, 0), text)
 
 
+@pytest.mark.parametrize("options", [{}, {"num_groups": 2}, {"num_groups": 1, "dropout": 0.5}])
+@pytest.mark.parametrize("prompt", [1, 5])
+@pytest.mark.parametrize("writing", [{"temperature": 0}, {"temperature": 1.3, "top_k": 7, "stop": 3}])
+def test_a_static_cache_changes_no_token(options, prompt, writing):
+    model = make(**options)
+    texts = [
+        generate(
+            model, tokens(20, prompt), 30, static_cache=static,
+            generator=torch.Generator().manual_seed(2), **writing,
+        )
+        for static in (False, True)
+    ]  # fmt: skip
+    assert torch.equal(*texts)
+    assert texts[0].shape[1] > prompt + 10
+    assert torch.equal(generate(model, tokens(), 0, static_cache=True), tokens())
+
+
+@pytest.mark.parametrize("num_groups", [None, 2])
+def test_a_static_cache_gives_the_logits_of_the_whole_text(num_groups):
+    model, given = make(num_groups=num_groups), tokens()
+    with torch.no_grad():
+        whole, last = model(given)
+        read, cache, logits = StaticCache(model, given[:, :3], STEPS - 3), None, []
+        for part in given.split([3] + [1] * (STEPS - 3), dim=1):
+            step, cache = read(part, cache)
+            logits.append(step)
+    assert_close(torch.cat(logits, dim=1), whole)
+    for pairs, expected_pairs in zip(cache, last, strict=True):
+        for part, expected in zip(pairs, expected_pairs, strict=True):
+            assert_close(part, expected)
+
+
+def test_a_static_cache_stays_where_it_is_and_one_step_is_one_graph():
+    torch._dynamo.reset()
+    model, given = make(num_groups=2), tokens()
+    with torch.no_grad():
+        read = StaticCache(model, given[:, :3], 4)
+        _, cache = read(given[:, :3], None)
+        addresses = [part.data_ptr() for pair in cache for part in pair]
+        expected = read(given[:, 3:4], cache)[0]
+        compiled = torch.compile(read.read_one, fullgraph=True, backend="aot_eager")
+        assert_close(compiled(given[:, 3:4], torch.tensor([3])), expected)
+        with Operators() as seen:
+            read(given[:, 4:5], cache)
+    assert addresses == [part.data_ptr() for pair in read.cache for part in pair]
+    assert all(seen.count(name) == 0 for name in ("cat", "tril", "sin", "cos"))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_a_static_cache_on_a_gpu_writes_what_the_cpu_writes():
+    model, prompt = make(torch.float32), tokens()
+    expected = generate(model, prompt, 20, temperature=0)
+    text = generate(model.cuda(), prompt.cuda(), 20, temperature=0, static_cache=True)
+    assert torch.equal(text.cpu(), expected)
+
+
+def test_writing_and_training_leave_every_module_in_its_mode():
+    model = small().train()
+    model.blocks[0].eval()
+    modes = [module.training for module in model.modules()]
+    fit_language_model(model, SENTENCES, WORDS, epochs=1)
+    generate(model, torch.tensor([[WORDS.bos]]), 2)
+    generate(model, torch.tensor([[WORDS.bos]]), 2, static_cache=True)
+    assert [module.training for module in model.modules()] == modes
+
+
 def test_the_prompt_is_read_once_and_then_one_token_at_a_time():
     model, read = make(), []
     model.embedding.register_forward_pre_hook(lambda layer, inputs: read.append(inputs[0].shape[1]))
@@ -702,6 +769,12 @@ def model():
     return LanguageModel(5, 12, 8, 3, 1)
 
 
+def other_attention():
+    changed = model()
+    changed.blocks[0].attention.__class__ = type("Own", (RotaryAttention,), {})
+    return changed
+
+
 def scaled():
     return llama(rope_parameters={"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.0})[0]
 
@@ -745,6 +818,8 @@ REFUSED = [
     (lambda: generate(model(), IDS[:, :0]), ValueError, "tokens must hold at least one step, got (2, 0)"),
     (lambda: generate(model(), IDS, -1), ValueError, "max_steps must be at least 0, got -1"),
     (lambda: generate(model(), IDS, stop=-1), ValueError, "stop must be at least 0, got -1"),
+    (lambda: generate(model(), IDS, static_cache=1), TypeError, "static_cache must be True or False, got int"),
+    (lambda: generate(other_attention(), IDS, static_cache=True), TypeError, "static_cache needs blocks with RotaryAttention, got Own"),
     (lambda: generate(model(), IDS, stop=5), ValueError, "stop must lie between 0 and 4, got 5"),
     (lambda: fit_language_model(small(), ["a b", "c"], WORDS), TypeError, "sentences must hold sequences of tokens, got the string 'a b'"),
     (lambda: fit_language_model(small(), None, WORDS), TypeError, "sentences must be a sequence of sequences of tokens, got NoneType"),
