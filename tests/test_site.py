@@ -55,7 +55,7 @@ def test_every_page_is_in_every_edition(site):
 @pytest.mark.parametrize(
     ("code", "text", "linked"),
     [
-        ("vi", "Bước đầu (khởi động) bắt đầu từ đầu vào của mỗi đầu (head).", ["đầu"]),
+        ("vi", "Nối tiếp nhau, các đầu chú ý được nối (concatenation) lại.", ["đầu chú ý", "nối"]),
         ("zh", "箭頭指向句子開頭，各個頭（head）不同。", ["頭"]),
         ("tr", "Her kafanın (head) gizli durumu", ["kafanın", "gizli durumu"]),
         ("en", "A head, or attention head", ["attention head"]),
