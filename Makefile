@@ -7,7 +7,7 @@ UV := $(BIN)/python -m uv pip --quiet
 BOOK := $(VENV)/.book
 READY := $(VENV)/.ready
 
-.PHONY: help setup book serve lab page pdf format test check sync claims bench mutants faults lighthouse lock package archives student release clean
+.PHONY: help setup book serve lab page pdf format test check sync claims bench test-gpu mutants faults lighthouse lock package archives student release clean
 
 help:
 	@echo 'make book             build the four editions into _build/html'
@@ -22,6 +22,7 @@ help:
 	@echo 'make pdf              one PDF an edition (needs Chromium)'
 	@echo 'make claims           run the asserted experiments on three seeds'
 	@echo 'make bench            speed and memory beside PyTorch and D2L'
+	@echo 'make test-gpu         package and English notebooks on a GPU, with the torch of PYTHON'
 	@echo 'make mutants          plant faults in the package and see the tests catch them'
 	@echo 'make faults           plant faults in the book and see what notices each'
 	@echo 'make lighthouse       Lighthouse on one chapter in each language (needs Node and Chromium)'
@@ -127,6 +128,13 @@ sync: $(READY)
 
 claims: $(READY)
 	$(BIN)/python -m tools.experiments.claims
+
+# What a GPU machine runs: the package and the English pages there, with the torch that PYTHON has, no network.
+GPU_TESTS := $(addprefix tests/test_,attention masking properties transformer language_model heads training seq2seq decoding)
+test-gpu:
+	$(PYTHON) -c 'import sys, torch; sys.exit(not torch.cuda.is_available() and "this machine has no GPU that torch can use")'
+	PYTHONPATH=$(CURDIR) $(PYTHON) -m pytest -q $(addsuffix .py,$(GPU_TESTS))
+	PYTHONPATH=$(CURDIR) $(PYTHON) -m pytest -q --nbval book/en
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.attention

@@ -1,7 +1,8 @@
 """Multi-head self-attention: time and peak memory beside PyTorch's, D2L's and the Annotated Transformer's.
 
 ``python -m benchmarks.attention [--threads 2] [--seconds 10] [--cpu]`` prints tables and writes them and a
-picture into ``_build/bench``. All modules hold the same weights and give the same output, which is checked.
+picture into ``_build/bench``: without a mask, with lengths, and causal. All modules hold the same weights and
+give the same output, which is checked. FlexAttention is among them on a GPU; elsewhere it cannot train.
 Times are medians over interleaved rounds; ratios are medians of the rounds' ratios. "nn.MHA" is
 ``nn.MultiheadAttention`` with ``need_weights=False``. All at dropout 0, float32, in training mode.
 "Matrix products" are those that the formula consists of, and nothing else: what no class can go below
@@ -22,7 +23,7 @@ from benchmarks import measure
 from benchmarks.measure import FOLDER, describe, markdown
 from mha_course.attention import MultiHeadAttention
 from mha_course.convert import to_annotated, to_d2l, to_torch
-from mha_course.masking import length_mask
+from mha_course.masking import causal_mask, length_mask
 
 REFERENCE = "nn.MHA"
 REFERENCES = (REFERENCE, "nn.MHA, weights", "D2L 1.0.3")
@@ -31,6 +32,13 @@ SHAPES = ((64, 10, 32, 4), (32, 64, 256, 8), (8, 512, 512, 8), (1, 2048, 512, 8)
 LENGTHS = (256, 512, 1024, 2048, 4096)
 Attend = Callable[[Tensor], Tensor]
 Passes = Callable[[], object]
+
+
+class Case(NamedTuple):
+    """What may be attended to."""
+
+    lens: Tensor | None = None
+    is_causal: bool = False
 
 
 class Shape(NamedTuple):
@@ -45,48 +53,58 @@ class Shape(NamedTuple):
         return " × ".join(map(str, self))
 
 
-def course(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
-    return lambda x: ours(x, x, x, lens)
+def course(ours: MultiHeadAttention, case: Case) -> Attend:
+    return lambda x: ours(x, x, x, case.lens, is_causal=case.is_causal)
 
 
-def course_with_weights(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
-    return lambda x: ours(x, x, x, lens, need_weights=True)[0]
+def course_with_weights(ours: MultiHeadAttention, case: Case) -> Attend:
+    return lambda x: ours(x, x, x, case.lens, is_causal=case.is_causal, need_weights=True)[0]
 
 
-def plain(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
+def plain(ours: MultiHeadAttention, case: Case) -> Attend:
     from benchmarks.references import PlainAttention
 
     module = PlainAttention(ours.W_o.in_features, ours.num_heads).to(ours.W_o.weight.device)
     module.load_state_dict(ours.state_dict())
-    return lambda x: module(x, None if lens is None else length_mask(lens, x.shape[1])[:, None, None])
+    return lambda x: module(x, key_mask(x, case.lens), case.is_causal)
 
 
-def torch_module(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
+def torch_module(ours: MultiHeadAttention, case: Case) -> Attend:
     module = to_torch(ours)
-    return lambda x: module(x, x, x, padding(x, lens), need_weights=False)[0]
+    options = {"need_weights": False, "is_causal": case.is_causal}
+    return lambda x: module(x, x, x, padding(x, case.lens), attn_mask=later(x, case), **options)[0]
 
 
-def torch_module_with_weights(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
+def torch_module_with_weights(ours: MultiHeadAttention, case: Case) -> Attend:
     module = to_torch(ours)
-    return lambda x: module(x, x, x, padding(x, lens), need_weights=True, average_attn_weights=False)[0]
+    options = {"need_weights": True, "average_attn_weights": False}
+    return lambda x: module(x, x, x, padding(x, case.lens), attn_mask=later(x, case), **options)[0]
 
 
-def d2l_class(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
+def d2l_class(ours: MultiHeadAttention, case: Case) -> Attend:
     from benchmarks.references import d2l
 
     module = d2l.MultiHeadAttention(ours.W_o.in_features, ours.num_heads, 0.0, bias=True)
     to_d2l(ours, module)
-    return lambda x: module(x, x, x, lens)
+    return lambda x: module(x, x, x, lens_of_queries(x, case))
 
 
-def annotated(ours: MultiHeadAttention, lens: Tensor | None) -> Attend:
+def annotated(ours: MultiHeadAttention, case: Case) -> Attend:
     from benchmarks.references import AnnotatedAttention
 
     module = to_annotated(ours, AnnotatedAttention(ours.num_heads, ours.W_o.in_features))
-    return lambda x: module(x, x, x, None if lens is None else length_mask(lens, x.shape[1])[:, None])
+    return lambda x: module(x, x, x, square_mask(x, case))
 
 
-CONTENDERS: dict[str, Callable[[MultiHeadAttention, Tensor | None], Attend]] = {
+def flex(ours: MultiHeadAttention, case: Case) -> Attend:
+    from benchmarks.references import FlexAttention
+
+    module = FlexAttention(ours.W_o.in_features, ours.num_heads).to(ours.W_o.weight.device)
+    module.load_state_dict(ours.state_dict())
+    return lambda x: module(x, case.lens, case.is_causal)
+
+
+CONTENDERS: dict[str, Callable[[MultiHeadAttention, Case], Attend]] = {
     "mha_course": course,
     "mha_course, weights": course_with_weights,
     "bare SDPA": plain,
@@ -95,7 +113,34 @@ CONTENDERS: dict[str, Callable[[MultiHeadAttention, Tensor | None], Attend]] = {
     "D2L 1.0.3": d2l_class,
     "Annotated Transformer": annotated,
 }
-COLOURS = ("#0072B2", "#56B4E9", "#009E73", "#000000", "#999999", "#D55E00", "#CC79A7")
+if torch.cuda.is_available():  # on a CPU it has no backward pass
+    CONTENDERS["FlexAttention"] = flex
+KINDS = ("no mask", "lengths", "causal")
+COLOURS = ("#0072B2", "#56B4E9", "#009E73", "#000000", "#999999", "#D55E00", "#CC79A7", "#E69F00")
+
+
+def key_mask(x: Tensor, lens: Tensor | None) -> Tensor | None:
+    """Return the mask (batch, 1, 1, keys), True where a key counts."""
+    return None if lens is None else length_mask(lens, x.shape[1])[:, None, None]
+
+
+def square_mask(x: Tensor, case: Case) -> Tensor | None:
+    """Return the mask (batch or 1, queries or 1, keys), True where a query may attend."""
+    if case.is_causal:
+        return causal_mask(x.shape[1], x.device)[None]
+    return None if case.lens is None else length_mask(case.lens, x.shape[1])[:, None]
+
+
+def lens_of_queries(x: Tensor, case: Case) -> Tensor | None:
+    """Return lengths, of each query where it is causal: D2L's way to say it."""
+    if case.is_causal:
+        return torch.arange(1, x.shape[1] + 1, device=x.device).expand(len(x), -1)
+    return case.lens
+
+
+def later(x: Tensor, case: Case) -> Tensor | None:
+    """Return the mask that `nn.MultiheadAttention` wants: True where a key is later than the query."""
+    return ~causal_mask(x.shape[1], x.device) if case.is_causal else None
 
 
 def padding(x: Tensor, lens: Tensor | None) -> Tensor | None:
@@ -103,15 +148,14 @@ def padding(x: Tensor, lens: Tensor | None) -> Tensor | None:
     return None if lens is None else ~length_mask(lens, x.shape[1])
 
 
-def problem(
-    shape: Shape, with_lens: bool, device: torch.device
-) -> tuple[Tensor, MultiHeadAttention, Tensor | None]:
-    """Return input, module and lengths, drawn on the CPU. Lengths lie between half and whole."""
+def problem(shape: Shape, kind: str, device: torch.device) -> tuple[Tensor, MultiHeadAttention, Case]:
+    """Return input, module and case, drawn on the CPU. Lengths lie between half and whole."""
     torch.manual_seed(0)
     x = torch.randn(shape.batch, shape.length, shape.width)
     ours = MultiHeadAttention(shape.width, shape.heads, bias=True)
     lens = torch.randint(shape.length // 2, shape.length + 1, (shape.batch,))
-    return x.to(device), ours.to(device), lens.to(device) if with_lens else None
+    case = Case(lens.to(device) if kind == "lengths" else None, kind == "causal")
+    return x.to(device), ours.to(device), case
 
 
 def check_equal(attends: dict[str, Attend], x: Tensor, lens: Tensor | None) -> None:
@@ -157,11 +201,11 @@ def products(shape: Shape, backward: bool, device: torch.device) -> Passes:
     return run
 
 
-def compare(shape: Shape, with_lens: bool, device: torch.device, seconds: float) -> dict[str, list[float]]:
+def compare(shape: Shape, kind: str, device: torch.device, seconds: float) -> dict[str, list[float]]:
     """Return for each contender milliseconds and ratios to the references: forward, then both passes."""
-    x, ours, lens = problem(shape, with_lens, device)
-    attends = {name: build(ours, lens) for name, build in CONTENDERS.items()}
-    check_equal(attends, x, lens)
+    x, ours, case = problem(shape, kind, device)
+    attends = {name: build(ours, case) for name, build in CONTENDERS.items()}
+    check_equal(attends, x, case.lens)
     rows: dict[str, list[float]] = {name: [] for name in (*attends, PRODUCTS)}
     for passes in (forward, training_step):
         calls = {name: passes(attend, x) for name, attend in attends.items()}
@@ -177,18 +221,18 @@ def compare(shape: Shape, with_lens: bool, device: torch.device, seconds: float)
     return rows
 
 
-def tables_of_times(with_lens: bool, device: torch.device, seconds: float) -> list[str]:
+def tables_of_times(kind: str, device: torch.device, seconds: float) -> list[str]:
     """Return a table for each shape, and one of each contender's mean and largest ratios."""
     quotients = [f"/ {name}" for name in REFERENCES]
     header = ("", "forward ms", *quotients, "forward + backward ms", *quotients)
     ratios: dict[str, list[list[float]]] = {name: [] for name in (*CONTENDERS, PRODUCTS)}
     parts = []
     for shape in (Shape(*sizes) for sizes in SHAPES):
-        rows = compare(shape, with_lens, device, seconds)
+        rows = compare(shape, kind, device, seconds)
         for name, row in rows.items():
             ratios[name].append(row[-len(REFERENCES) :])
         table = markdown(header, [[name, *(f"{value:.2f}" for value in row)] for name, row in rows.items()])
-        parts.append(f"{shape}, {'with' if with_lens else 'without'} lengths\n\n{table}")
+        parts.append(f"{shape}, {kind}\n\n{table}")
         print(f"\n{parts[-1]}", flush=True)
     means = []
     for name, by_shape in ratios.items():
@@ -199,21 +243,21 @@ def tables_of_times(with_lens: bool, device: torch.device, seconds: float) -> li
     return parts
 
 
-def peaks(name: str, with_lens: bool, device: torch.device) -> list[float]:
+def peaks(name: str, kind: str, device: torch.device) -> list[float]:
     """Return the peak megabytes of one training step of 1 × length × 512 × 8, for each length."""
     result = []
     for length in (64, *LENGTHS):  # the first loads what is loaded once
-        x, ours, lens = problem(Shape(1, length, 512, 8), with_lens, device)
-        result.append(measure.megabytes_of(training_step(CONTENDERS[name](ours, lens), x), device))
+        x, ours, case = problem(Shape(1, length, 512, 8), kind, device)
+        result.append(measure.megabytes_of(training_step(CONTENDERS[name](ours, case), x), device))
     return result[1:]
 
 
-def all_peaks(with_lens: bool, options: list[str]) -> dict[str, list[float]]:
+def all_peaks(kind: str, options: list[str]) -> dict[str, list[float]]:
     """Return each contender's peaks, each measured in a process of its own."""
     result = {}
     for name in CONTENDERS:
         measure.progress(f"peak memory, {name}")
-        chosen = [*options, "--peaks", name, *(["--lengths"] if with_lens else [])]
+        chosen = [*options, "--peaks", name, "--kind", kind]
         result[name] = measure.in_subprocess("benchmarks.attention", *chosen)
     measure.progress()
     return result
@@ -223,8 +267,8 @@ def step_times(device: torch.device, seconds: float) -> dict[str, list[float]]:
     """Return each contender's median milliseconds of one training step of 1 × length × 512 × 8."""
     result: dict[str, list[float]] = {name: [] for name in CONTENDERS}
     for length in LENGTHS:
-        x, ours, _ = problem(Shape(1, length, 512, 8), False, device)
-        calls = {name: training_step(build(ours, None), x) for name, build in CONTENDERS.items()}
+        x, ours, case = problem(Shape(1, length, 512, 8), "no mask", device)
+        calls = {name: training_step(build(ours, case), x) for name, build in CONTENDERS.items()}
         title = f"picture, length {length}"
         times = measure.interleaved(calls, device, seconds=seconds, least=3, title=title)
         for name, values in times.items():
@@ -238,22 +282,22 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="for each shape and pass, about")
     parser.add_argument("--cpu", action="store_true", help="even where there is a GPU")
     parser.add_argument("--peaks", choices=CONTENDERS, help=argparse.SUPPRESS)
-    parser.add_argument("--lengths", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--kind", choices=KINDS, default="no mask", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
     if arguments.peaks:
-        print(json.dumps(peaks(arguments.peaks, arguments.lengths, device)))
+        print(json.dumps(peaks(arguments.peaks, arguments.kind, device)))
         return
     parts = [f"# Attention: {describe(device)}"]
     print(parts[0], flush=True)
-    for with_lens in (False, True):
-        parts += tables_of_times(with_lens, device, arguments.seconds)
+    for kind in KINDS:
+        parts += tables_of_times(kind, device, arguments.seconds)
     options = ["--threads", str(arguments.threads), *(["--cpu"] if arguments.cpu else [])]
-    for with_lens in (True, False):
-        memory = all_peaks(with_lens, options)
+    for kind in reversed(KINDS):  # the last is drawn
+        memory = all_peaks(kind, options)
         rows = [[name, *(f"{value:.0f}" for value in values)] for name, values in memory.items()]
-        title = f"peak MB of a training step, {'with' if with_lens else 'without'} lengths"
+        title = f"peak MB of a training step, {kind}"
         parts.append(markdown((title, *map(str, LENGTHS)), rows))
         print(f"\n{parts[-1]}", flush=True)
     panels = {"milliseconds": step_times(device, arguments.seconds), "peak MB": memory}

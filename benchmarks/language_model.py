@@ -113,21 +113,27 @@ def without_cache(model: LanguageModel, tokens: Tensor, steps: int) -> Tensor:
 
 
 def writing_row(size: Size, device: torch.device, seconds: float) -> list[str]:
-    """Return a table row: size, milliseconds with a cache, what the others take of it."""
+    """Return a table row: size, milliseconds with a cache, ratios of the others to it."""
     ours, theirs = course_model(size).to(device).eval(), llama(size).to(device)
     prompt = torch.randint(4, VOCAB, (size.batch, PROMPT)).to(device)
     options = {"max_new_tokens": size.steps, "do_sample": False, "attention_mask": torch.ones_like(prompt)}
     calls: dict[str, Callable[[], Tensor]] = {
         "with": lambda: generate(ours, prompt, size.steps, temperature=0),
         "without": lambda: without_cache(ours, prompt, size.steps),
+        "static": lambda: generate(ours, prompt, size.steps, temperature=0, static_cache=True),
         LLAMA: lambda: theirs.generate(prompt, **options),  # type: ignore[operator]
     }
     written = {name: call() for name, call in calls.items()}
     assert torch.equal(written["with"], written["without"])
+    assert torch.equal(written["with"], written["static"])
     assert written[LLAMA].shape == written["with"].shape
     times = measure.interleaved(calls, device, seconds=seconds, most=20, title=str(size))
     first = f"{statistics.median(times['with']) * 1e3:.0f}"
-    return [str(size), first, *(f"{measure.ratio(times, name, 'with'):.2f}" for name in ("without", LLAMA))]
+    return [
+        str(size),
+        first,
+        *(f"{measure.ratio(times, name, 'with'):.2f}" for name in ("static", "without", LLAMA)),
+    ]
 
 
 def row(title: str, times: dict[str, list[float]], name: str, reference: str) -> list[str]:
@@ -149,7 +155,13 @@ def main() -> None:
     parts = [f"# Language model: {describe(device)}"]
     parts.append(markdown(header, [training_row(size, device, arguments.seconds) for size in TRAINING]))
     print("\n\n".join(parts), flush=True)
-    header = (f"tokens written, {sizes}", "with a cache, ms", "without, of it", f"{LLAMA}, of it")
+    header = (
+        f"tokens written, {sizes}",
+        "with a cache, ms",
+        "static cache, of it",
+        "without, of it",
+        f"{LLAMA}, of it",
+    )
     parts.append(markdown(header, [writing_row(size, device, arguments.seconds) for size in WRITING]))
     print(f"\n{parts[-1]}")
     (FOLDER / "language_model.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")

@@ -3,6 +3,7 @@
 import math
 import sys
 import types
+from functools import cache
 from typing import Any
 
 import torch
@@ -87,10 +88,40 @@ class PlainAttention(nn.Module):
         self.num_heads = num_heads
         self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(num_hiddens, num_hiddens) for _ in range(4))
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | None = None, is_causal: bool = False) -> Tensor:
+        q, k, v = self.project(x)
+        output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
+        return self.W_o(output.transpose(1, 2).flatten(2))
+
+    def project(self, x: Tensor) -> list[Tensor]:
+        """Return queries, keys and values, (batch, heads, steps, head_dim) each."""
         projections = (self.W_q(x), self.W_k(x), self.W_v(x))
-        q, k, v = (p.unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for p in projections)
-        return self.W_o(F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).flatten(2))
+        return [p.unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for p in projections]
+
+
+class FlexAttention(PlainAttention):
+    """The same around PyTorch's FlexAttention, which skips blocks of scores that are hidden."""
+
+    def forward(self, x: Tensor, lens: Tensor | None = None, is_causal: bool = False) -> Tensor:
+        from torch.nn.attention.flex_attention import create_block_mask
+
+        block_mask, steps = None, x.shape[1]
+        if lens is not None:
+            size = (len(x), None, steps, steps)
+            block_mask = create_block_mask(lambda b, h, q, k: k < lens[b], *size, device=x.device)
+        elif is_causal:
+            size = (None, None, steps, steps)
+            block_mask = create_block_mask(lambda b, h, q, k: k <= q, *size, device=x.device)
+        output = compiled_flex()(*self.project(x), block_mask=block_mask)
+        return self.W_o(output.transpose(1, 2).flatten(2))
+
+
+@cache
+def compiled_flex() -> Any:
+    """Compile PyTorch's function once: uncompiled it stores the whole matrix of scores."""
+    from torch.nn.attention.flex_attention import flex_attention
+
+    return torch.compile(flex_attention)
 
 
 class D2LAttentionDecoder(d2l.AttentionDecoder):

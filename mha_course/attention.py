@@ -20,7 +20,13 @@ from mha_course.checks import (
     check_sizes,
     check_tensor,
 )
-from mha_course.masking import attention_mask, clean_padding, masked_softmax, resolve_causal
+from mha_course.masking import (
+    at_least_float32,
+    attention_mask,
+    clean_padding,
+    masked_softmax,
+    resolve_causal,
+)
 
 __all__ = (
     "AdditiveAttention", "Attention", "DotProductAttention", "MultiHeadAttention", "join_heads",
@@ -134,8 +140,10 @@ def scaled_dot_product(
     allowed, is_causal = resolve_causal(allowed, is_causal, queries, keys, need_weights)
     if not need_weights:
         return F.scaled_dot_product_attention(queries, keys, values, allowed, dropout, is_causal), None
+    # A score may overflow in half precision.
+    queries, keys = at_least_float32(queries), at_least_float32(keys)
     scores = queries / math.sqrt(queries.shape[-1]) @ keys.transpose(-2, -1)  # (..., queries, keys)
-    weights = masked_softmax(scores, mask=allowed)
+    weights = masked_softmax(scores, mask=allowed).to(values.dtype)
     return F.dropout(weights, dropout) @ values, weights  # (..., queries, value_size)
 
 

@@ -195,8 +195,8 @@ def check_enc_outputs(enc_outputs: object, rnn: nn.Module) -> None:
 
 
 @argument_check
-def check_positions(offset: int, steps: int, max_len: int) -> None:
+def check_positions(name: str, offset: int, steps: int, max_len: int) -> None:
     """Raise unless `steps` positions from `offset` on are among the first `max_len`."""
     check_sizes(offset=offset, least=0)
     if offset + steps > max_len:
-        raise ValueError(f"X must end within {max_len} positions, got {offset + steps}")
+        raise ValueError(f"{name} must end within max_len = {max_len} positions, got {offset + steps}")

@@ -229,7 +229,7 @@ def from_llama(module: nn.Module) -> RotaryAttention:
     names = ("q_proj", "k_proj", "v_proj", "o_proj")
     check_class(module, "LlamaAttention", "Llama's attention")
     layers: Any = module
-    config, rope = layers.config, layers.config.rope_parameters
+    config, rope = layers.config, rope_of(layers.config)
     width, heads = config.hidden_size, config.num_attention_heads
     if layers.head_dim * heads != width:
         raise ValueError(f"module must have heads of {width} / {heads} features, got {layers.head_dim}")
@@ -243,6 +243,16 @@ def from_llama(module: nn.Module) -> RotaryAttention:
     if has_bias:
         weights |= named("bias", *(getattr(layers, name).bias for name in names))
     return fill(attention, weights, module)
+
+
+def rope_of(config: Any) -> dict[str, Any]:
+    """Return type and base of a Llama's rotary positions, as transformers 5 or 4 names them."""
+    if hasattr(config, "rope_parameters"):
+        parameters: dict[str, Any] = config.rope_parameters
+        return parameters
+    scaling = config.rope_scaling or {}
+    kind = scaling.get("rope_type", scaling.get("type", "default"))
+    return {"rope_type": kind, "rope_theta": config.rope_theta}
 
 
 def halves_from_pairs(weight: Tensor, num_heads: int) -> Tensor:

@@ -27,7 +27,7 @@ from mha_course.checks import (
     check_type,
 )
 from mha_course.corpus import Pair, Vocabulary, batches
-from mha_course.masking import resolve_causal
+from mha_course.masking import at_least_float32, resolve_causal
 from mha_course.training import (
     check_finite,
     evaluating,
@@ -417,7 +417,8 @@ def next_token_probabilities(
     Returns
     -------
     Tensor, shape (..., vocab_size)
-        Sums to 1 over the tokens; 0 for those not kept.
+        Sums to 1 over the tokens; 0 for those not kept. In float32 or better, since probabilities in half
+        precision would not sum to 1.
 
     References
     ----------
@@ -436,6 +437,7 @@ def next_token_probabilities(
     check_sizes(top_k=top_k)
     if top_p is not None:
         check_number("top_p", top_p, 0, 1)
+    logits = at_least_float32(logits)
     if temperature == 0:
         return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
     scores = (logits - logits.amax(dim=-1, keepdim=True)) / temperature

@@ -19,7 +19,8 @@ from mha_course.checks import (
 )
 
 __all__ = (
-    "attention_mask", "causal_mask", "clean_padding", "length_mask", "masked_softmax", "resolve_causal",
+    "at_least_float32", "attention_mask", "causal_mask", "clean_padding", "length_mask", "masked_softmax",
+    "resolve_causal",
 )  # fmt: skip
 
 
@@ -97,6 +98,11 @@ def join_causal(
         return allowed
     causal = causal_mask(num_keys, device)[num_keys - num_queries :]  # (queries, keys)
     return causal if allowed is None else allowed & causal
+
+
+def at_least_float32(X: Tensor) -> Tensor:
+    """Return floating-point numbers in float32, or in float64 if that is their type."""
+    return X.to(torch.promote_types(X.dtype, torch.float32))
 
 
 def resolve_causal(

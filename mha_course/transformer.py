@@ -5,7 +5,8 @@ after, so that it trains without warming up the learning rate (Xiong et al., 202
 TypeError or a ValueError that names it; that states and layers differ in size is said by PyTorch.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import torch
 import torch.nn.functional as F
@@ -56,11 +57,26 @@ class PositionalEncoding(nn.Module):
         check_sizes(num_hiddens=num_hiddens, max_len=max_len)
         check_dropout(dropout)
         self.dropout = nn.Dropout(dropout)
+        P = torch.empty(max_len, num_hiddens)
+        self.register_buffer("P", P, persistent=False)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Compute the encodings of all positions."""
+        max_len, num_hiddens = self.P.shape
         positions = torch.arange(max_len, dtype=torch.float64).unsqueeze(1)  # (max_len, 1)
         evens = torch.arange(0, num_hiddens, 2, dtype=torch.float64)
         angles = positions / 10000 ** (evens / num_hiddens)  # (max_len, hiddens / 2)
         P = torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)  # (max_len, hiddens)
-        self.register_buffer("P", P[:, :num_hiddens].to(torch.get_default_dtype()), persistent=False)
+        self.P.copy_(P[:, :num_hiddens].to(torch.get_default_dtype()))
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Compute the encodings when the module leaves the meta device: no state dict holds them."""
+        was_meta = self.P.is_meta
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if was_meta and not self.P.is_meta:
+            self.reset_parameters()
+        return self
 
     def forward(self, X: Tensor, offset: int = 0) -> Tensor:
         """Add the encodings of positions `offset`, `offset` + 1, … to the steps of `X`.
@@ -76,7 +92,7 @@ class PositionalEncoding(nn.Module):
         Tensor, shape (batch, steps, num_hiddens)
         """
         check_tensor("X", X, batch=None, steps=None, num_hiddens=self.P.shape[1])
-        check_positions(offset, X.shape[1], len(self.P))
+        check_positions("X", offset, X.shape[1], len(self.P))
         encoded: Tensor = self.dropout(X + self.P[offset : offset + X.shape[1]])  # (batch, steps, hiddens)
         return encoded
 
@@ -191,6 +207,8 @@ class TransformerEncoder(Encoder):
         Token types, features, features inside the feed-forward networks, heads, blocks.
     dropout : float
         Dropout of the sum of embedding and position and inside the blocks, from 0 to 1.
+    max_len : int
+        Number of positions that a sentence may have.
 
     References
     ----------
@@ -199,12 +217,12 @@ class TransformerEncoder(Encoder):
 
     def __init__(
         self, vocab_size: int, num_hiddens: int, ffn_hiddens: int, num_heads: int, num_layers: int,
-        dropout: float = 0.0,
+        dropout: float = 0.0, max_len: int = 1000,
     ) -> None:  # fmt: skip
         super().__init__()
         check_sizes(vocab_size=vocab_size, num_hiddens=num_hiddens, num_layers=num_layers)
         self.embedding = nn.Embedding(vocab_size, num_hiddens)
-        self.positions = PositionalEncoding(num_hiddens, dropout)
+        self.positions = PositionalEncoding(num_hiddens, dropout, max_len)
         sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)
         self.blocks = nn.ModuleList(TransformerEncoderBlock(*sizes) for _ in range(num_layers))
         self.norm = nn.LayerNorm(num_hiddens)
@@ -212,6 +230,7 @@ class TransformerEncoder(Encoder):
     def forward(self, source: Tensor, source_valid_lens: Tensor | None = None) -> Tensor:
         """Encode: (batch, steps) becomes (batch, steps, num_hiddens)."""
         check_tokens("source", source, self.embedding.num_embeddings)
+        check_positions("source", 0, source.shape[1], len(self.positions.P))
         X = self.positions(self.embedding(source))  # (batch, steps, hiddens)
         batch, steps = source.shape
         allowed = attention_mask(source_valid_lens, None, (batch, 1, 1, steps))
@@ -251,7 +270,7 @@ class TransformerDecoder(AttentionDecoder):
 
     Parameters
     ----------
-    vocab_size, num_hiddens, ffn_hiddens, num_heads, num_layers, dropout
+    vocab_size, num_hiddens, ffn_hiddens, num_heads, num_layers, dropout, max_len
         As in `TransformerEncoder`.
 
     References
@@ -261,12 +280,12 @@ class TransformerDecoder(AttentionDecoder):
 
     def __init__(
         self, vocab_size: int, num_hiddens: int, ffn_hiddens: int, num_heads: int, num_layers: int,
-        dropout: float = 0.0,
+        dropout: float = 0.0, max_len: int = 1000,
     ) -> None:  # fmt: skip
         super().__init__()
         check_sizes(vocab_size=vocab_size, num_hiddens=num_hiddens, num_layers=num_layers)
         self.embedding = nn.Embedding(vocab_size, num_hiddens)
-        self.positions = PositionalEncoding(num_hiddens, dropout)
+        self.positions = PositionalEncoding(num_hiddens, dropout, max_len)
         sizes = (num_hiddens, ffn_hiddens, num_heads, dropout)
         self.blocks: Any = nn.ModuleList(TransformerDecoderBlock(*sizes) for _ in range(num_layers))
         self.norm = nn.LayerNorm(num_hiddens)
@@ -289,6 +308,7 @@ class TransformerDecoder(AttentionDecoder):
         check_tokens("tokens", tokens, self.embedding.num_embeddings)
         need_weights = not (self.training or torch.compiler.is_compiling())
         steps_before = state.cache[0][0].shape[2]
+        check_positions("tokens", steps_before, tokens.shape[1], len(self.positions.P))
         X = self.positions(self.embedding(tokens), steps_before)  # (batch, steps, hiddens)
         caches, maps = [], []
         for block, cache, memory in zip(self.blocks, state.cache, state.memory, strict=True):
@@ -311,6 +331,8 @@ class Transformer(EncoderDecoder):
         Features, features inside the feed-forward networks, heads, blocks in the encoder and in the decoder.
     dropout : float
         From 0 to 1.
+    max_len : int
+        Number of positions that a source or a target may have.
 
     References
     ----------
@@ -327,9 +349,9 @@ class Transformer(EncoderDecoder):
 
     def __init__(
         self, source_vocab_size: int, target_vocab_size: int, num_hiddens: int = 64, ffn_hiddens: int = 128,
-        num_heads: int = 4, num_layers: int = 2, dropout: float = 0.0,
+        num_heads: int = 4, num_layers: int = 2, dropout: float = 0.0, max_len: int = 1000,
     ) -> None:  # fmt: skip
-        sizes = (num_hiddens, ffn_hiddens, num_heads, num_layers, dropout)
+        sizes = (num_hiddens, ffn_hiddens, num_heads, num_layers, dropout, max_len)
         encoder = TransformerEncoder(source_vocab_size, *sizes)
         super().__init__(encoder, TransformerDecoder(target_vocab_size, *sizes))
 

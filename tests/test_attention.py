@@ -426,6 +426,21 @@ def test_scores_are_scaled_before_they_can_overflow(need_weights):
     assert output.item() == 1.0
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", ["dot", "plain"])
+def test_scores_beyond_half_precision_count(name, dtype):
+    """64 · 100 · 100 / 8 = 80,000 is beyond float16."""
+    X = torch.full((1, 3, 64), 100.0, dtype=dtype)
+    attention = DotProductAttention() if name == "dot" else MultiHeadAttention(64, 1).to(dtype)
+    for layer in attention.children():
+        if isinstance(layer, nn.Linear):
+            nn.init.eye_(layer.weight)
+    output, weights = attention(X, X, X, need_weights=True)
+    assert output.dtype == weights.dtype == dtype
+    assert_close(weights, torch.full_like(weights, 1 / 3))
+    assert_close(output, attention(X, X, X))
+
+
 @every_class
 def test_returned_weights_have_the_gradient_of_the_formula(name):
     attention = make(name).double()

@@ -15,10 +15,13 @@ from benchmarks import attention, measure, pages, training
 CPU = torch.device("cpu")
 
 
-@pytest.mark.parametrize("with_lens", [False, True])
-def test_all_attention_modules_give_one_output_and_one_gradient(with_lens):
-    x, ours, lens = attention.problem(attention.Shape(3, 8, 16, 4), with_lens, CPU)
-    attends = {name: build(ours, lens) for name, build in attention.CONTENDERS.items()}
+@pytest.mark.parametrize("kind", attention.KINDS)
+def test_all_attention_modules_give_one_output(kind):
+    x, ours, case = attention.problem(attention.Shape(3, 8, 16, 4), kind, CPU)
+    attends = {
+        name: build(ours, case) for name, build in attention.CONTENDERS.items() if build != attention.flex
+    }
+    lens = case.lens
     attention.check_equal(attends, x, lens)
     broken = dict(attends, broken=lambda x: attends["mha_course"](x) + 1e-3)
     with pytest.raises(AssertionError, match="broken"):
@@ -27,10 +30,10 @@ def test_all_attention_modules_give_one_output_and_one_gradient(with_lens):
 
 def test_the_products_are_as_many_as_the_formula_has():
     shape, device = attention.Shape(3, 8, 16, 4), CPU
-    x, ours, _ = attention.problem(shape, False, device)
+    x, ours, _ = attention.problem(shape, "no mask", device)
     for passes, backward in ((attention.forward, False), (attention.training_step, True)):
         with FlopCounterMode(display=False) as whole, sdpa_kernel(SDPBackend.MATH):
-            passes(attention.course(ours, None), x)()
+            passes(attention.course(ours, attention.Case()), x)()
         run = attention.products(shape, backward, device)
         with FlopCounterMode(display=False) as alone:
             run()

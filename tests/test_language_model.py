@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 import warnings
+from types import SimpleNamespace
 from unittest import mock
 
 import pytest
@@ -247,6 +248,23 @@ def test_gpt2_s_cache_is_what_project_returns():
     assert_close(ours.attend(X[:, -1:], keys, values, None, False)[0], last)
 
 
+@pytest.mark.parametrize(
+    ("scaling", "kind"), [(None, None), ({"rope_type": "default"}, None), ({"type": "yarn"}, "yarn")]
+)
+def test_llama_of_transformers_4_has_its_base_in_the_config(scaling, kind):
+    layer, _ = llama(groups=2)
+    expected, config = from_llama(layer), layer.config.to_dict()
+    del config["rope_parameters"]
+    layer.config = SimpleNamespace(**config | {"rope_theta": 300.0, "rope_scaling": scaling})
+    if kind:
+        with pytest.raises(ValueError, match=f"module must have rope_type 'default', got '{kind}'"):
+            from_llama(layer)
+    else:
+        ours = from_llama(layer)
+        assert (ours.base, ours.num_groups) == (300.0, 2)
+        assert torch.equal(ours.W_q.weight, expected.W_q.weight)
+
+
 @pytest.mark.parametrize("convert", [from_gpt2, from_llama])
 def test_a_class_built_on_theirs_is_converted_too(convert):
     layer = gpt2() if convert is from_gpt2 else llama()[0]
@@ -481,6 +499,17 @@ def test_extreme_settings():
     for options in ({"top_p": 1.0}, {"top_k": 4}, {"top_k": 9}):
         assert_close(next_token_probabilities(logits, **options), logits.softmax(dim=-1))
     assert_close(next_token_probabilities(logits[1], 1e30), torch.full((4,), 0.25))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("options", [{}, {"top_p": 0.9}, {"top_k": 40_000}, {"temperature": 0}])
+def test_probabilities_of_half_precision_are_those_of_float32(dtype, options):
+    logits = torch.zeros(50_000, dtype=dtype)
+    probabilities = next_token_probabilities(logits, **options)
+    assert torch.equal(probabilities, next_token_probabilities(logits.float(), **options))
+    assert probabilities.double().sum().item() == pytest.approx(1, abs=1e-5)
+    if "top_p" in options:
+        assert abs(probabilities.count_nonzero() - 45_000) <= 50
 
 
 # ---- writing ----
@@ -755,9 +784,9 @@ def test_the_benchmark_trains_models_of_one_size_and_writes_alike():
         step = benchmark.step_of(model, text)
         losses = [step().item() for _ in range(10)]
         assert losses[-1] < losses[0]
-    title, _, without, llama_s = benchmark.writing_row(size, torch.device("cpu"), seconds=0)
+    title, _, static, without, llama_s = benchmark.writing_row(size, torch.device("cpu"), seconds=0)
     assert title == "2 × 6 × 16 × 2 × 2"
-    assert min(float(without), float(llama_s)) > 0
+    assert min(float(static), float(without), float(llama_s)) > 0
 
 
 # ---- errors ----

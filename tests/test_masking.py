@@ -119,6 +119,13 @@ def test_masked_softmax_in_lower_precision(dtype):
     assert_close(masked_softmax(scores.to(dtype), lens), masked_softmax(scores, lens), dtype=dtype)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_many_weights_of_half_precision_sum_to_1(dtype):
+    weights = masked_softmax(torch.zeros(1, 1, 2**14 + 8, dtype=dtype), torch.tensor([2**14]))
+    assert weights.dtype == dtype
+    assert weights.double().sum().item() == 1
+
+
 def test_masked_softmax_leaves_what_it_was_given():
     scores, lens, mask = torch.randn(2, 3, 3), torch.tensor([2, 0]), causal_mask(3)
     copies = scores.clone(), lens.clone(), mask.clone()

@@ -76,6 +76,25 @@ def test_positional_encoding_is_no_parameter():
     assert torch.equal(dropped.eval()(torch.ones(1, 2, 6)), PositionalEncoding(6)(torch.ones(1, 2, 6)))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_module_made_on_the_meta_device_computes_what_it_was_loaded_with(dtype):
+    model = make(dtype=dtype)
+    for assign in (False, True):
+        with torch.device("meta"):
+            empty = make(dtype=dtype)
+        empty.to_empty(device="cpu")
+        for buffer in empty.buffers():
+            assert buffer.abs().max() <= 1  # not what lay there
+        empty.load_state_dict(model.state_dict(), assign=assign)
+        expected, _ = model(tokens(), tokens(steps=4), LENS)
+        assert torch.equal(empty(tokens(), tokens(steps=4), LENS)[0], expected)
+
+
+def test_more_positions_are_asked_for_by_max_len():
+    model = Transformer(VOCAB, VOCAB, HIDDENS, 20, HEADS, 1, max_len=1200)
+    assert model(tokens(1, 1100), tokens(1, 1200))[0].shape == (1, 1200, VOCAB)
+
+
 # ---- parity ----
 
 
