@@ -141,9 +141,8 @@ def scaled_dot_product(
     if not need_weights:
         return F.scaled_dot_product_attention(queries, keys, values, allowed, dropout, is_causal), None
     # A score may overflow in half precision.
-    queries, keys = at_least_float32(queries), at_least_float32(keys)
-    scores = queries / math.sqrt(queries.shape[-1]) @ keys.transpose(-2, -1)  # (..., queries, keys)
-    weights = masked_softmax(scores, mask=allowed).to(values.dtype)
+    scores = at_least_float32(queries) / math.sqrt(queries.shape[-1]) @ at_least_float32(keys).mT
+    weights = masked_softmax(scores, mask=allowed).to(queries.dtype)  # (..., queries, keys)
     return F.dropout(weights, dropout) @ values, weights  # (..., queries, value_size)
 
 
