@@ -5,8 +5,7 @@ after, so that it trains without warming up the learning rate (Xiong et al., 202
 TypeError or a ValueError that names it; that states and layers differ in size is said by PyTorch.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -70,7 +69,7 @@ class PositionalEncoding(nn.Module):
         P = torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1)  # (max_len, hiddens)
         self.P.copy_(P[:, :num_hiddens].to(torch.get_default_dtype()))
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
         """Compute the encodings when the module leaves the meta device: no state dict holds them."""
         was_meta = self.P.is_meta
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
