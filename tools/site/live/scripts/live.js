@@ -81,13 +81,13 @@
       box.scrollIntoView({ block: "nearest" }); // what is higher than the screen begins at its top
     } catch {
       button.disabled = false;
-      if (place.children.length === 1) place.append(element("p", { role: "alert" }, words.failed));
+      if (!place.querySelector("[role=alert]")) place.append(element("p", { role: "alert" }, words.failed));
     }
     place.removeAttribute("aria-busy");
   }
 
   for (const place of document.querySelectorAll(".live[data-live]")) {
-    const button = place.querySelector("button");
+    const button = place.querySelector(":scope > button");
     button.addEventListener("click", () => start(place, button));
     if (location.hash === `#${place.id}`) button.click(); // a shared link
   }
