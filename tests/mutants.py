@@ -402,7 +402,7 @@ FAULTS = [
     Fault("language_model", "neighbouring features turned", "torch.cat((cos, cos), dim=-1)", "cos.repeat_interleave(2, -1)"),
     Fault("language_model", "speeds for half as many pairs", "torch.arange(0, d, 2, dtype=kind, device=positions.device) / d)", "torch.arange(d // 2, dtype=kind, device=positions.device) / d)"),
     Fault("language_model", "positions from 1", "torch.arange(offset, offset + X.shape[-2],", "torch.arange(offset + 1, offset + X.shape[-2] + 1,"),
-    Fault("language_model", "the model's positions from 1", "torch.arange(offset, offset + X.shape[1],", "torch.arange(offset + 1, offset + X.shape[1] + 1,"),
+    Fault("language_model", "the model's positions from 1", "torch.arange(offset, offset + X.shape[1],", "torch.arange(offset + 1, offset + X.shape[1] + 1,", "scores depend on distances alone"),
     Fault("language_model", "the model's positions without the cache", "self.angles(X, 0 if cache is None else cache[0][0].shape[2])", "self.angles(X, 0)"),
     Fault("language_model", "the usual base for all models", "attention.num_heads, attention.base, X.dtype)", "attention.num_heads, 10000.0, X.dtype)"),
     Fault("language_model", "angles computed in every block", "block(X, before, angles)", "block(X, before)"),
