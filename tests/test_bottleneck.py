@@ -1,13 +1,15 @@
-"""The experiment behind the tables of the context vector's width and of mistakes, and these tables."""
+"""The experiments of the chapter on sequence to sequence, and their stored tables."""
 
 import csv
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 import torch
 
 from mha_course.corpus import Pair, load_corpus
+from tools.experiments import lengths
 from tools.experiments.bottleneck import (
+    ATTENTIONS,
     DATA,
     Setting,
     build,
@@ -17,6 +19,8 @@ from tools.experiments.bottleneck import (
     settings,
     write_table,
 )
+
+SPLITS = ("train", "dev", "test")
 
 
 def table(name: str) -> list[dict[str, str]]:
@@ -42,11 +46,22 @@ def test_noun_and_adjective_are_found_before_the_noun_and_after_the_verb(sentenc
     assert described(sentence.split()) == found
 
 
-def test_no_pair_of_the_test_split_is_in_training():
-    trained = {described(pair.source) for pair in load_corpus("fr", "train")}
-    held_out = {described(pair.source) for pair in load_corpus("fr", "test")}
-    assert None not in held_out
-    assert not held_out & trained
+def test_no_pair_of_the_test_split_is_in_training_and_every_pair_of_dev_is():
+    train, dev, test = (
+        {described(pair.source) for pair in load_corpus("fr", name)} - {None} for name in SPLITS
+    )
+    assert not test & train
+    assert dev <= train
+    assert (len(train), len(test)) == (142, 35)  # what the page compares with chance: 142 of 177
+
+
+def test_every_sentence_of_the_test_split_has_a_pair():
+    assert all(described(pair.source) for pair in load_corpus("fr", "test"))
+
+
+def test_test_sentences_are_no_longer_than_the_others():
+    longest = {name: max(len(pair.source) for pair in load_corpus("fr", name)) for name in ("train", "test")}
+    assert longest["test"] <= longest["train"]
 
 
 def test_english_words_are_counted_where_nothing_else_is_aligned():
@@ -72,7 +87,7 @@ def test_a_mistake_is_told_by_what_is_kept_and_what_stands_instead():
     assert found("chat chapeau neuf .") == [("noun adjective", "none", "0")]
 
 
-def test_tables_hold_every_setting_and_the_mistakes_of_the_base_models():
+def test_tables_hold_every_setting_and_the_mistakes_of_the_usual_models():
     rows, wrong = table("bottleneck"), table("bottleneck_mistakes")
     names = list(asdict(Setting()))
     expected = [tuple(str(value) for value in asdict(setting).values()) for setting in settings()]
@@ -85,13 +100,54 @@ def test_tables_hold_every_setting_and_the_mistakes_of_the_base_models():
         assert float(row["exact_match"]) == pytest.approx(1 - count / size, abs=6e-4)
 
 
-@pytest.mark.parametrize("setting", [Setting(), Setting(direction="both"), Setting(attention="additive")])
+def test_both_decoders_are_tried_with_the_same_settings():
+    tried = {
+        kind: [replace(one, attention="none") for one in settings() if one.attention == kind]
+        for kind in ATTENTIONS
+    }
+    assert tried["none"] == tried["additive"]
+    assert len(set(settings())) == len(list(settings()))
+
+
+@pytest.mark.parametrize("setting", [Setting(), Setting(dropout=0.3), Setting(attention="additive")])
 def test_the_seed_decides_the_first_weights(setting):
     model, twin = build(setting, 12, 14), build(setting, 12, 14)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), twin.parameters(), strict=True))
-    assert model.encoder.rnn.bidirectional == (setting.direction == "both")
+    assert model.encoder.dropout.p == model.decoder.dropout.p == setting.dropout
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path):
     write_table(tmp_path / "table.tsv", [{"a": "1", "b": "x y"}, {"a": "2", "b": "z"}])
     assert (tmp_path / "table.tsv").read_text(encoding="utf-8") == "a\tb\n1\tx y\n2\tz\n"
+
+
+def test_the_table_of_lengths_holds_every_setting():
+    names = list(asdict(lengths.Setting()))
+    expected = [tuple(str(value) for value in asdict(setting).values()) for setting in lengths.settings()]
+    assert [tuple(row[name] for name in names) for row in table("lengths")] == expected
+
+
+def test_a_reversed_encoder_reads_the_last_word_first():
+    words = torch.arange(6).view(2, 3)
+    assert lengths.encoder_input(words, lengths.Setting()).tolist() == words.tolist()
+    assert lengths.encoder_input(words, lengths.Setting(order="reversed")).tolist() == [[2, 1, 0], [5, 4, 3]]
+
+
+def test_a_model_that_copies_has_all_words_right():
+    class Copier:
+        """Its encoder hands the words over, and its decoder writes them in turn."""
+
+        encoder = staticmethod(lambda words: words)
+        decoder = None
+
+    class Writer:
+        init_state = staticmethod(lambda words: (words, 0))
+
+        def __call__(self, token, state):
+            words, step = state
+            return torch.nn.functional.one_hot(words[:, [step]], lengths.WORDS).float(), (words, step + 1)
+
+    model = Copier()
+    model.decoder = Writer()
+    assert lengths.words_right(model, lengths.Setting(), 5) == 1
+    assert lengths.words_right(model, lengths.Setting(order="reversed"), 5) < 0.5
