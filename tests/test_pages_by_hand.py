@@ -9,16 +9,22 @@ from tolerance import assert_close
 from torch import nn
 
 from mha_course.attention import AdditiveAttention, DotProductAttention
+from mha_course.corpus import Vocabulary, batches, load_corpus
 from mha_course.masking import causal_mask, masked_softmax
+from mha_course.metrics import corpus_bleu
+from mha_course.seq2seq import EncoderDecoder, Seq2SeqDecoder, Seq2SeqEncoder
+from mha_course.training import fit, seed_everything
+from mha_course.translation import translate_all
 from tools.course import Course, cells
 
 COURSE = Course()
 
 
-def names_of(stem: str, *keys: str) -> dict[str, Any]:
+def names_of(stem: str, *keys: str, given: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the names that cells of an English page bind, run one after the other."""
     code = cells(COURSE.read("en", stem), "code")
     names: dict[str, Any] = {"math": math, "torch": torch, "nn": nn, "Tensor": torch.Tensor}
+    names |= given or {}
     for key in keys:
         exec(code[key].source, names)
     return names
@@ -102,3 +108,65 @@ def test_gradient_of_two_keys_equals_autograd(beta: float) -> None:
     weights = torch.softmax(beta * keys @ query, dim=0)
     (gradient,) = torch.autograd.grad(weights @ values, query)
     assert_close(gradient, beta * weights[0] * (1 - weights[0]) * (keys[0] - keys[1]), gradient=True)
+
+
+TRANSLATOR = ("gru-encoder", "gru-decoder", "forcing-shift", "training-loop", "greedy-search")
+
+
+def translator_of_the_page() -> dict[str, Any]:
+    """Return the names of the page's translator: its own classes, loop and search, on few pairs."""
+    pairs = load_corpus("fr", "train")[:256]
+    vocabularies = Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
+    given = {
+        "Vocabulary": Vocabulary, "batches": batches, "pairs": pairs, "seed": 0,
+        "vocabularies": vocabularies, "source_vocabulary": vocabularies[0],
+        "target_vocabulary": vocabularies[1], "batch": batches(pairs[:3], *vocabularies)[0],
+        "pack_padded_sequence": nn.utils.rnn.pack_padded_sequence,
+        "cross_entropy": nn.functional.cross_entropy,
+    }  # fmt: skip
+    names = names_of("sequence-to-sequence", *TRANSLATOR, given=given)
+    seed_everything(0)
+    names["encoder"] = names["GRUEncoder"](len(vocabularies[0]), 16)
+    names["decoder"] = names["GRUDecoder"](len(vocabularies[1]), 16)
+    return names
+
+
+def package_twin(names: dict[str, Any]) -> EncoderDecoder:
+    """Return the package's model with the weights of the page's."""
+    model = EncoderDecoder(
+        Seq2SeqEncoder(len(names["source_vocabulary"]), 16, 16, 1),
+        Seq2SeqDecoder(len(names["target_vocabulary"]), 16, 16, 1),
+    )
+    model.encoder.load_state_dict(names["encoder"].state_dict())
+    model.decoder.load_state_dict(names["decoder"].state_dict())
+    return model
+
+
+def test_encoder_and_decoder_of_the_page_equal_the_package() -> None:
+    names = translator_of_the_page()
+    source, lens, target, _ = batches(names["pairs"][:40], *names["vocabularies"])[0]
+    assert len(set(lens.tolist())) > 1, "some sentences are padded"
+    state = names["encoder"](source, lens)
+    logits, after = names["decoder"](target, state[-1], state)
+    expected, expected_state = package_twin(names)(source, target, lens)
+    assert_close(logits, expected)
+    assert_close(after, expected_state.hidden_state)
+
+
+def test_training_and_greedy_search_of_the_page_equal_the_package() -> None:
+    names = translator_of_the_page()
+    model = package_twin(names)
+    names["train"](names["encoder"], names["decoder"], epochs=3, learning_rate=0.005)
+    fit(model, names["pairs"], *names["vocabularies"], epochs=3, learning_rate=0.005, progress=False)
+    for ours, expected in zip(package_twin(names).parameters(), model.parameters(), strict=True):
+        assert (ours - expected).abs().max() <= 1e-4  # Adam is fused in the one and not in the other
+    sources = [pair.source for pair in names["pairs"][:20]]
+    written = [one.tokens for one in translate_all(package_twin(names), sources, *names["vocabularies"])]
+    assert [names["translate"](source) for source in sources] == written
+
+
+def test_bleu_by_hand_equals_the_package() -> None:
+    names = names_of("sequence-to-sequence", "bleu-example", given={"corpus_bleu": corpus_bleu})
+    hand = math.exp(1 - 5 / 4) * math.sqrt(1 * 2 / 3)
+    assert corpus_bleu(names["prediction"], names["reference"], max_n=2) == pytest.approx(hand)
+    assert round(hand, 3) == 0.636

@@ -5,23 +5,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from mha_course.masking import length_mask
-from mha_course.practice.turn import numbers, turn
+from mha_course.metrics import ngrams
+from mha_course.practice.turn import turn
 
 Model = Callable[[list[int]], Tensor]
-
-
-@turn(
-    (numbers(0, 3, 5).abs(), torch.tensor([5, 2, 3])),
-    padding_too=lambda losses, lens: losses.mean(),
-    wrong_divisor=lambda losses, lens: (losses * length_mask(lens, 5)).mean(),
-    by_sentence=lambda losses, lens: ((losses * length_mask(lens, 5)).sum(1) / lens).mean(),
-    by_batch=lambda losses, lens: (losses * length_mask(lens, 5)).sum() / 3,
-    summed=lambda losses, lens: (losses * length_mask(lens, 5)).sum(),
-)
-def mean_loss(losses: Tensor, valid_lens: Tensor) -> Tensor:
-    counts = torch.arange(losses.shape[1]) < valid_lens[:, None]  # (batch, steps)
-    return losses[counts].mean()
+Tokens = list[str]
 
 
 def writes(*sentence: int) -> Model:
@@ -68,3 +56,36 @@ def greedy(next_logits: Model, bos: int, eos: int, max_steps: int) -> list[int]:
             break
         tokens.append(best)
     return tokens[1:]
+
+
+def count_matches(prediction: Tokens, reference: Tokens, n: int) -> int:
+    """Count the prediction's n-grams that the reference has too, each at most as often as there."""
+    return (ngrams(prediction, n) & ngrams(reference, n)).total()
+
+
+def unclipped(prediction: Tokens, reference: Tokens, n: int) -> int:
+    """Count every one of the prediction's n-grams that the reference has somewhere."""
+    known = ngrams(reference, n)
+    return sum(count for ngram, count in ngrams(prediction, n).items() if ngram in known)
+
+
+@turn(
+    (["il", "est", "calme", "."], ["il", "est", "toujours", "très", "calme", "."], 2),
+    (["le", "le", "chat", "et", "le", "grand", "chien"], ["le", "chat", "et", "un", "chien", "noir"], 1),
+    not_clipped=lambda prediction, reference, n: (
+        unclipped(prediction, reference, n) / (len(prediction) - n + 1)
+    ),
+    recall=lambda prediction, reference, n: (
+        count_matches(prediction, reference, n) / (len(reference) - n + 1)
+    ),
+    by_tokens=lambda prediction, reference, n: count_matches(prediction, reference, n) / len(prediction),
+    different_only=lambda prediction, reference, n: (
+        len(ngrams(prediction, n).keys() & ngrams(reference, n)) / len(ngrams(prediction, n))
+    ),
+    counted=lambda prediction, reference, n: count_matches(prediction, reference, n),
+)
+def precision(prediction: Tokens, reference: Tokens, n: int) -> float:
+    ours = [tuple(prediction[i : i + n]) for i in range(len(prediction) - n + 1)]
+    theirs = [tuple(reference[i : i + n]) for i in range(len(reference) - n + 1)]
+    matches = sum(min(ours.count(ngram), theirs.count(ngram)) for ngram in set(ours))
+    return matches / len(ours)
