@@ -42,6 +42,8 @@ def test_shifts_count_from_the_nearest_gold_position_and_skip_tokens_without_one
 
 def test_words_only_leaves_out_the_gold_positions_of_punctuation():
     assert words_only(PAIR) == [(0,), (), (0, 1), ()]
+    for mark in ".?!。？！":  # Chinese has marks of its own
+        assert words_only(PAIR._replace(target=("x", "y", "z", mark)))[-1] == ()
 
 
 def test_where_it_looks_scores_with_and_without_punctuation_and_finds_the_sentence():

@@ -34,7 +34,7 @@ TABLE = Path(__file__).parents[2] / "mha_course" / "data" / "layouts.tsv"
 SEEDS = (0, 1, 2)
 HIDDENS = 64
 SENTENCE = "give me two new hats ."
-PUNCTUATION = (".", "?", "!")
+PUNCTUATION = tuple(".?!。？！")
 
 Row = dict[str, str]
 

@@ -1,0 +1,63 @@
+"""Where does a model look that translates into another language, and does it beat a ruler there? Three seeds.
+
+``python -m tools.experiments.languages [--workers N]`` trains the two-way model of the chapter on Bahdanau
+attention towards each language of the corpus (12 models, about 3 minutes on two cores) and writes one row for
+each to ``mha_course/data/languages.tsv``.
+
+Everything is measured on the test split. ``alignment`` and ``ruler`` are the alignment scores of the model
+and of the ruler over every token that has a gold position; ``words`` and ``ruler_words`` leave out the
+punctuation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
+
+import torch
+
+from mha_course.corpus import TARGETS, Vocabulary, load_corpus
+from mha_course.metrics import alignment_accuracy, exact_match, ruler_weights
+from mha_course.training import fit
+from mha_course.translation import forced_weights, translate_all
+from tools.experiments.layouts import SEEDS, TABLE, Row, Setting, build, words_only, write_table
+
+
+def measure(language: str, seed: int, epochs: int = 25) -> Row:
+    """Train the model of one language and score it."""
+    torch.set_num_threads(1)
+    pairs = load_corpus(language, "train") + load_corpus(language, "phrases")
+    test = load_corpus(language, "test")
+    vocabularies = Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
+    model = build(Setting("additive", "both", "zero", 1, seed), len(vocabularies[0]), len(vocabularies[1]))
+    fit(model, pairs, *vocabularies, epochs=epochs, seed=seed, progress=False)
+    written = [one.tokens for one in translate_all(model, [pair.source for pair in test], *vocabularies)]
+    weights = forced_weights(model, test, *vocabularies)
+    ruler = [ruler_weights(len(pair.target), len(pair.source)) for pair in test]
+    every, words = [pair.alignment for pair in test], [words_only(pair) for pair in test]
+    scores = {
+        "exact_match": exact_match(written, [pair.target for pair in test]),
+        "alignment": alignment_accuracy(weights, every),
+        "words": alignment_accuracy(weights, words),
+        "ruler": alignment_accuracy(ruler, every),
+        "ruler_words": alignment_accuracy(ruler, words),
+    }
+    return {"language": language, "seed": str(seed)} | {name: f"{score:.3f}" for name, score in scores.items()}
+
+
+def main() -> None:
+    """Train every model and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
+    rows = []
+    with ProcessPoolExecutor(parser.parse_args().workers) as pool:
+        for row in pool.map(measure, *zip(*product(TARGETS, SEEDS), strict=True)):
+            rows.append(row)
+            print(*row.values(), flush=True)
+    write_table(TABLE.with_stem("languages"), rows)
+
+
+if __name__ == "__main__":
+    main()
