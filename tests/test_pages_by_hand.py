@@ -12,10 +12,12 @@ from mha_course.attention import AdditiveAttention, DotProductAttention
 from mha_course.corpus import Vocabulary, batches, load_corpus
 from mha_course.masking import causal_mask, masked_softmax
 from mha_course.metrics import corpus_bleu
-from mha_course.seq2seq import EncoderDecoder, Seq2SeqDecoder, Seq2SeqEncoder
+from mha_course.results import stored_results
+from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
 from mha_course.training import fit, seed_everything
 from mha_course.translation import translate_all
 from tools.course import Course, cells
+from tools.experiments.live_models import load_model
 
 COURSE = Course()
 
@@ -170,3 +172,27 @@ def test_bleu_by_hand_equals_the_package() -> None:
     hand = math.exp(1 - 5 / 4) * math.sqrt(1 * 2 / 3)
     assert corpus_bleu(names["prediction"], names["reference"], max_n=2) == pytest.approx(hand)
     assert round(hand, 3) == 0.636
+
+
+def test_decoder_of_the_page_equals_the_package() -> None:
+    names = names_of("bahdanau-attention", "imports", "decoder-class")
+    own, package = names["BahdanauDecoder"](9, 8), Seq2SeqAttentionDecoder(9, 8, 8, 1, initial_state="zero")
+    package.load_state_dict(own.state_dict())
+    lens, tokens = torch.tensor([5, 2]), torch.randint(9, (2, 4))
+    encoded = Seq2SeqEncoder(7, 8, 8, 1)(torch.randint(7, (2, 5)), lens)
+    found = [decoder(tokens, decoder.init_state(encoded, lens)) for decoder in (own, package)]
+    assert_close(found[0][0], found[1][0])
+    assert_close(found[0][1][1], found[1][1].hidden_state)
+    assert_close(own.attention_weights, package.attention_weights)
+
+
+def test_languages_are_measured_on_the_page_as_in_the_table() -> None:
+    cells = ("imports", "ruler-function", "solution-language")
+    given = {"load_corpus": load_corpus, "stored_results": stored_results}
+    names = names_of("bahdanau-attention", *cells, given=given)
+    names["train_model"] = lambda target, bidirectional: load_model(f"bahdanau-{target}")
+    row = next(row for row in stored_results("languages") if (row["language"], row["seed"]) == ("tr", 0))
+    (every, words), rulers = names["measure"]("tr")
+    assert every == pytest.approx(row["alignment"], abs=0.02)  # the site's network is in half precision
+    assert words == pytest.approx(row["words"], abs=0.02)
+    assert rulers == pytest.approx([row["ruler"], row["ruler_words"]], abs=5e-4)
