@@ -266,6 +266,12 @@ def test_decimals_in_a_label_are_written_as_the_language_writes_them():
     assert translated("gru 0.001", {}, ".") == "gru 0.001"
 
 
+def test_a_label_with_a_digit_is_translated_as_a_whole():
+    assert (
+        translated("place among 20 words", {PREFIX + "place among 20 words": "20 kelime"}, ",") == "20 kelime"
+    )
+
+
 def test_a_picture_whose_words_no_font_can_write_stays_as_it_is(labelled, monkeypatch):
     monkeypatch.setattr("tools.site.extension.lettering.fonts", lambda: ["DejaVu Sans"])
     picture, words = labelled

@@ -51,7 +51,8 @@ def translated(label: str, words: dict[str, str], decimal: str) -> str:
     if "$" in label:
         return label
     label = DECIMAL.sub(lambda found: found[0].replace(".", decimal), label)
-    new = PHRASE.sub(lambda found: words.get(PREFIX + found[0], found[0]), label)
+    whole = words.get(PREFIX + label)  # of a label with digits, too
+    new = whole or PHRASE.sub(lambda found: words.get(PREFIX + found[0], found[0]), label)
     return new if max(new) < "\u2e80" or len(fonts()) > 1 else label
 
 
