@@ -8,7 +8,13 @@ import torch
 from tolerance import assert_close
 from torch import nn
 
-from mha_course.attention import AdditiveAttention, DotProductAttention
+from mha_course.attention import (
+    AdditiveAttention,
+    DotProductAttention,
+    MultiHeadAttention,
+    join_heads,
+    split_heads,
+)
 from mha_course.corpus import Vocabulary, batches, load_corpus
 from mha_course.masking import causal_mask, masked_softmax
 from mha_course.metrics import corpus_bleu
@@ -196,3 +202,38 @@ def test_languages_are_measured_on_the_page_as_in_the_table() -> None:
     assert every == pytest.approx(row["alignment"], abs=0.02)  # the site's network is in half precision
     assert words == pytest.approx(row["words"], abs=0.02)
     assert rulers == pytest.approx([row["ruler"], row["ruler_words"]], abs=5e-4)
+
+
+HATS = ("hats-tokens", "hats-project-code", "hats-scores-code", "hats-means-code", "by-hand-concat-code")
+HATS += ("hats-output-code",)
+SPLIT = {"split_heads": split_heads, "join_heads": join_heads}
+
+
+def test_hats_by_hand_equal_the_code_and_the_layer() -> None:
+    names = names_of("multi-head-attention", *HATS, "hat-code", "layer-code", "class-hand-check", given=SPLIT)
+    assert_close(names["weights"][0, :, 2], torch.tensor([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1]]))
+    assert_close(names["joined"][2], torch.tensor([0.8, 2.9, 0.8, 4.3]))
+    expected = torch.zeros(3, 4)
+    expected[2, 2] = 2
+    for output in (names["hand_output"], names["shares"].sum(0), names["output"][0]):
+        assert_close(output, expected)
+    assert_close(names["other_output"], -expected)
+
+
+@pytest.mark.parametrize("mask", [None, causal_mask(5), torch.arange(5) < 3])
+def test_layer_of_the_page_equals_the_package(mask: torch.Tensor | None) -> None:
+    names = names_of("multi-head-attention", "layer-code", given=SPLIT)
+    layer, package = names["MultiHead"](12, 3, 4).double(), MultiHeadAttention(12, 3).double()
+    package.load_state_dict(layer.state_dict())
+    queries, keys, values = torch.randn(3, 2, 5, 12, dtype=torch.float64)
+    output, weights = layer(queries, keys, values, mask)
+    whole = None if mask is None else mask.expand(5, 5)
+    expected = package(queries, keys, values, mask=whole, need_weights=True)
+    assert_close(output, expected[0])
+    assert_close(weights, expected[1])
+
+
+def test_layer_of_the_page_has_the_parameters_that_the_page_counts() -> None:
+    layer = names_of("multi-head-attention", "layer-code", given=SPLIT)["MultiHead"]
+    for heads, width in ((1, 100), (5, 20), (20, 5), (3, 7)):
+        assert sum(p.numel() for p in layer(100, heads, width).parameters()) == 4 * 100 * heads * width
