@@ -30,7 +30,7 @@ def faults(course: Course, code: str, text: str) -> Iterator[str]:
             yield f"has {other.name} in it (in {around(read, match)!r})"
     source = course.languages[course.source]
     common = any_word(source.common_words)
-    if language is not source and (match := common.search(ASIDE.sub(" … ", read))):
+    if language is not source and (match := common.search(ASIDE.sub(" … ", as_read(text, quoted=False)))):
         yield f"has {source.name} in it: {match[0]!r}"
 
 
