@@ -1082,7 +1082,7 @@ def glossary_warnings(course: Course) -> list[str]:
     [
         ("title", "sorgulardan", "isteklerden", "query"),
         ("why", "dolgunun ağırlıkları", "doldurmanın ağırlıkları", "padding"),
-        ("result", "öğrenme oranı", "öğrenme hızı", "learning rate"),
+        ("result", "öğrenme oranı", "öğrenme sürati", "learning rate"),
     ],
 )
 def test_a_term_that_is_not_the_glossarys_is_a_warning(

@@ -12,7 +12,7 @@ from tools.cells import TERMS_TABLE, TIMES_TABLE, is_made
 from tools.course import ROOT, Course
 from tools.site.extension import search
 
-ENOUGH = 0.92
+ENOUGH = 0.90
 FIRST = 3
 SCRIPT = """
 const [search, data, language] = process.argv.slice(1);
