@@ -71,7 +71,7 @@ def rotary_angles(positions: Tensor, d: int, base: float, dtype: torch.dtype) ->
     speeds = 1 / base ** (torch.arange(0, d, 2, dtype=kind, device=positions.device) / d)  # (d / 2,)
     angles = positions[:, None] * speeds  # (steps, d / 2)
     cos, sin = angles.cos().to(dtype), angles.sin().to(dtype)  # (steps, d / 2)
-    return torch.cat((cos, cos), dim=-1), torch.cat((-sin, sin), dim=-1)  # (steps, d) each
+    return torch.cat((cos, cos), dim=-1), torch.cat((-sin, sin), dim=-1)  # each (steps, d)
 
 
 def rotary(X: Tensor, offset: int = 0, base: float = 10000.0, angles: Angles | None = None) -> Tensor:
@@ -110,7 +110,7 @@ def rotary(X: Tensor, offset: int = 0, base: float = 10000.0, angles: Angles | N
         check_turned(X, offset, base)
         positions = torch.arange(offset, offset + X.shape[-2], device=X.device)  # (steps,)
         angles = rotary_angles(positions, X.shape[-1], base, X.dtype)
-    cos, sin = (part.to(X.dtype) for part in angles)  # (steps, d) each
+    cos, sin = (part.to(X.dtype) for part in angles)  # each (steps, d)
     return X * cos + X.roll(X.shape[-1] // 2, dims=-1) * sin  # (..., steps, d)
 
 
