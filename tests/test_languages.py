@@ -23,7 +23,9 @@ def test_the_french_rows_are_those_of_the_layouts():
     ]
     for row, same in zip(stored_results("languages"), layouts, strict=False):
         for name in ("seed", "exact_match", "alignment", "words"):
-            assert row[name] == pytest.approx(same[name], abs=0.02)  # measured on another day, perhaps elsewhere
+            assert row[name] == pytest.approx(
+                same[name], abs=0.02
+            )  # measured on another day, perhaps elsewhere
 
 
 @pytest.mark.parametrize("language", TARGETS)

@@ -10,6 +10,7 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+from mha_course.corpus import TARGETS
 from mha_course.language_model import generate, next_token_probabilities
 from tests.test_browser import AXE, CHROMIUM, DESK, FLAGS, PHONE, WIDE, Watched, pytestmark  # noqa: F401
 from tools.course import Course, cells
@@ -64,6 +65,8 @@ def test_each_place_is_a_cell_and_each_word_is_used() -> None:
     assert all(keys[code] == keys["en"] for code in keys)
     for key in keys["en"]:
         name = key.rpartition(".")[2]
+        if name in TARGETS:  # a language that a reader can choose: the networks say which there are
+            continue
         assert f"words.{name}" in scripts or f'"{name}"' in scripts, key
 
 

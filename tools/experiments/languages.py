@@ -44,7 +44,9 @@ def measure(language: str, seed: int, epochs: int = 25) -> Row:
         "ruler": alignment_accuracy(ruler, every),
         "ruler_words": alignment_accuracy(ruler, words),
     }
-    return {"language": language, "seed": str(seed)} | {name: f"{score:.3f}" for name, score in scores.items()}
+    return {"language": language, "seed": str(seed)} | {
+        name: f"{score:.3f}" for name, score in scores.items()
+    }
 
 
 def main() -> None:
