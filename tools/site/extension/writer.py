@@ -71,8 +71,11 @@ class CourseTranslator(HTML5Translator):
         return escape(words(self.config)[key])
 
     def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
-        """A link to a heading, labelled in the reader's language; no stop on a keyboard's way."""
-        if node["ids"]:
+        """Link to a heading, labelled in the reader's language, no stop on a keyboard's way.
+
+        The heading of the checks has none: it is pressed itself.
+        """
+        if node["ids"] and CHECKS not in node["classes"]:
             title = node.next_node(nodes.title)
             label = self.word("permalink") + (self.word("colon") + escape(said(title)) if title else "")
             attributes = f'tabindex="-1" aria-label="{label}" title="{self.word("permalink")}"'
