@@ -63,6 +63,7 @@
       onward();
     }
 
+    document.getElementById("opening")?.setAttribute("hidden", ""); // the still picture, which paper keeps
     show(last + 1);
     pause();
     if (!still()) timer = setTimeout(play, PAUSE);
