@@ -22,9 +22,8 @@
     let timer;
 
     const across = (tokens, i) => (WIDTH * (i + 0.5)) / tokens.length;
-    const text = (tokens, i, y, lang, name) => element("svg:text", { x: across(tokens, i), y: y + 5, lang, class: name, onclick: () => { pause(); show(i); } }, tokens[i]);
-    const source = run.source.map((_, i) => element("svg:text", { x: across(run.source, i), y: SOURCE + 5, lang: "en", class: "hero-source" }, run.source[i]));
-    const target = run.target.map((_, t) => text(run.target, t, TARGET, run.lang, "hero-target"));
+    const source = run.source.map((token, i) => element("svg:text", { x: across(run.source, i), y: SOURCE + 5, lang: "en", class: "hero-source" }, token));
+    const target = run.target.map((token, t) => element("svg:text", { x: across(run.target, t), y: TARGET + 5, lang: run.lang, class: "hero-target", onclick: () => { pause(); show(t); } }, token));
     const lines = run.weights.map((row, t) => element("svg:g", {}, row.map((weight, i) => element("svg:path", {
       d: `M${across(run.target, t)} ${TARGET - GAP}C${across(run.target, t)} ${HEIGHT / 2} ${across(run.source, i)} ${HEIGHT / 2} ${across(run.source, i)} ${SOURCE + GAP}`,
       "stroke-width": (THICK * weight).toFixed(2),
