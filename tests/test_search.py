@@ -161,7 +161,11 @@ FIRST_ANSWERS = [
     ("zh", "注意力是什麼", "glossary.html#attention"),
     ("en", "masked_softmax", "attention-pooling.html#function-masked-softmax"),
     *(
-        (code, Course().words(code)["chapter"].format(n=12), "language-models.html#title")
+        (
+            code,
+            Course().words(code)["chapter"].format(n=Course().numbers["language-models"]),
+            "language-models.html#title",
+        )
         for code in Course().languages
     ),
     ("vi", "chuong 4", "bahdanau-attention.html#bahdanau-attention"),
