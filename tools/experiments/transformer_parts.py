@@ -1,7 +1,7 @@
 """What is each part of the Transformer worth? It is trained without the part, and beside the Bahdanau model.
 
-``python -m tools.experiments.transformer_parts [--workers N] [--folder PATH]`` trains 63 small models (about
-20 minutes on two cores): each kind at three learning rates, so that the rate can be chosen on the development
+``python -m tools.experiments.transformer_parts [--workers N] [--folder PATH]`` trains 84 small models (about
+27 minutes on two cores): each kind at four learning rates, so that the rate can be chosen on the development
 pairs, and on three seeds. It writes two tables to ``mha_course/data``. ``transformer_parts.tsv`` has one row
 for each model: its kind, rate and seed, how many parameters it has, the training loss of the last epoch, and
 the exact match on development and test pairs. ``transformer_mistakes.tsv`` has each wrong translation of a
@@ -35,7 +35,7 @@ from mha_course.transformer import (
 from mha_course.translation import translate_all
 
 FOLDER = Path(__file__).parents[2] / "mha_course" / "data"
-SEEDS, RATES, EPOCHS = (0, 1, 2), (0.001, 0.003, 0.01), 12
+SEEDS, RATES, EPOCHS = (0, 1, 2), (0.001, 0.003, 0.01, 0.03), 12
 PAGE_MODEL, PAGE_RATE, HIDDENS = "Transformer", 0.003, 64
 
 
