@@ -237,3 +237,15 @@ def test_layer_of_the_page_has_the_parameters_that_the_page_counts() -> None:
     layer = names_of("multi-head-attention", "layer-code", given=SPLIT)["MultiHead"]
     for heads, width in ((1, 100), (5, 20), (20, 5), (3, 7)):
         assert sum(p.numel() for p in layer(100, heads, width).parameters()) == 4 * 100 * heads * width
+
+
+def test_refresher_step_by_hand_equals_the_cell() -> None:
+    names = names_of("refresher", "gru-code")
+    assert_close(names["new"], names["cell"](names["x_t"], names["h"]))
+
+
+def test_refresher_and_first_chapter_share_their_example() -> None:
+    names = names_of("refresher", "dot-code", "softmax-code", "dot-matrix-code")
+    chapter = names_of("attention-pooling", "by-hand-scores")
+    assert_close(names["shares"], chapter["weights"])
+    assert_close(names["table"][0], chapter["scores"])
