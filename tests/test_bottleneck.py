@@ -10,15 +10,14 @@ from mha_course.corpus import Pair, load_corpus
 from tools.experiments import lengths
 from tools.experiments.bottleneck import (
     ATTENTIONS,
-    DATA,
     Setting,
     build,
     described,
     english_of,
     mistakes,
     settings,
-    write_table,
 )
+from tools.experiments.runs import DATA
 
 SPLITS = ("train", "dev", "test")
 
@@ -114,11 +113,6 @@ def test_the_seed_decides_the_first_weights(setting):
     model, twin = build(setting, 12, 14), build(setting, 12, 14)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), twin.parameters(), strict=True))
     assert model.encoder.dropout.p == model.decoder.dropout.p == setting.dropout
-
-
-def test_a_table_is_read_as_it_was_written(tmp_path):
-    write_table(tmp_path / "table.tsv", [{"a": "1", "b": "x y"}, {"a": "2", "b": "z"}])
-    assert (tmp_path / "table.tsv").read_text(encoding="utf-8") == "a\tb\n1\tx y\n2\tz\n"
 
 
 def test_the_table_of_lengths_holds_every_setting():

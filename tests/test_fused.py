@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 from mha_course.results import stored_results
 from tools.experiments.fused import HEADS, LENGTHS, WIDTH, formula, kept_bytes, measure
-from tools.experiments.layouts import SEEDS
+from tools.experiments.runs import SEEDS
 
 INPUTS = [torch.randn(1, HEADS, 256, WIDTH, requires_grad=True) for _ in range(3)]
 

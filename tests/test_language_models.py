@@ -30,7 +30,7 @@ from tools.experiments.language_models import (
     verdicts,
     vocabulary,
 )
-from tools.experiments.layouts import SEEDS
+from tools.experiments.runs import SEEDS
 
 TRAINING = [("a", "b"), ("a", "b"), ("a", "c"), ("b",)]
 WORDS = Vocabulary(TRAINING)

@@ -7,7 +7,7 @@ import pytest
 from mha_course.corpus import TARGETS
 from mha_course.results import stored_results
 from tools.experiments.languages import measure
-from tools.experiments.layouts import SEEDS
+from tools.experiments.runs import SEEDS
 
 
 def test_every_language_is_trained_once_a_seed():
@@ -31,7 +31,7 @@ def test_the_french_rows_are_those_of_the_layouts():
 @pytest.mark.parametrize("language", TARGETS)
 def test_the_ruler_of_each_language_is_that_of_the_table(language):
     row = next(row for row in stored_results("languages") if row["language"] == language)
-    measured = measure(language, 0, epochs=0)
+    measured = measure((language, 0), epochs=0)
     assert list(measured) == list(row)
     assert float(measured["ruler"]) == row["ruler"]
     assert float(measured["ruler_words"]) == row["ruler_words"] < row["ruler"]

@@ -20,7 +20,6 @@ from mha_course.translation import Translation, translate_all
 from tools.course import Course, cells
 from tools.experiments import live_models
 from tools.experiments.language_models import grammar
-from tools.experiments.layouts import SEEDS
 from tools.experiments.live_models import (
     FOLDER,
     LANGUAGE_MODEL,
@@ -32,6 +31,7 @@ from tools.experiments.live_models import (
     sentences,
     training_sentences,
 )
+from tools.experiments.runs import SEEDS
 
 SCRIPTS = FOLDER.parent / "scripts"
 RUNNER = Path(__file__).with_name("live_runner.js")

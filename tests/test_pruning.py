@@ -15,12 +15,12 @@ from tools.experiments.pruning import (
     KINDS,
     MORE_EPOCHS,
     RANDOM_DRAWS,
-    SEEDS,
     TUNED,
     greedy,
     least,
     normalized,
 )
+from tools.experiments.runs import SEEDS
 
 WAYS = ("greedy", "leave_one_out", "gradient", "gradient_l2", "reversed")
 IMPORTANCE = {Head("a", 0): 3.0, Head("a", 1): 4.0, Head("b", 0): 10.0, Head("b", 1): 0.0}

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from mha_course.corpus import Pair
+from tools.experiments.runs import DATA
 from tools.experiments.transformer_parts import (
-    FOLDER,
     MODELS,
     PAGE_MODEL,
     PAGE_RATE,
@@ -88,7 +88,7 @@ def test_mistakes_are_the_translations_that_differ():
 
 def test_the_tables_in_the_package_hold_every_setting_and_its_mistakes():
     parts, mistakes = (
-        list(csv.DictReader((FOLDER / f"transformer_{name}.tsv").open(encoding="utf-8"), delimiter="\t"))
+        list(csv.DictReader((DATA / f"transformer_{name}.tsv").open(encoding="utf-8"), delimiter="\t"))
         for name in ("parts", "mistakes")
     )
     in_table = [Setting(row["model"], float(row["learning_rate"]), int(row["seed"])) for row in parts]

@@ -10,25 +10,18 @@ of noun and adjective was written instead.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import itertools
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from pathlib import Path
-
-import torch
 
 from mha_course.corpus import Pair, Vocabulary, load_corpus
 from mha_course.metrics import exact_match
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
 from mha_course.training import fit, seed_everything
 from mha_course.translation import translate_all
+from tools.experiments.runs import SEEDS, Row, measure_all, write_table
 
-DATA = Path(__file__).parents[2] / "mha_course" / "data"
 ATTENTIONS = ("none", "additive")
 # Dropout, epochs and learning rate: a grid, and three settings beyond the edges that its best ones touched.
 GRID = (
@@ -37,13 +30,10 @@ GRID = (
     (0.5, 50, 0.005),
     (0.3, 100, 0.005),
 )
-SEEDS = (0, 1, 2)
 HIDDENS = 64
 ADJECTIVES = {
     "red", "blue", "green", "black", "white", "big", "small", "beautiful", "new", "old", "expensive",
 }  # fmt: skip
-
-Row = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -73,7 +63,6 @@ def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecode
 
 def measure(setting: Setting) -> tuple[Row, list[Row]]:
     """Train one model, and return its row and a row for each of its mistakes on ``test``."""
-    torch.set_num_threads(1)
     train, dev, test = (load_corpus("fr", split) for split in ("train", "dev", "test"))
     pairs = train + load_corpus("fr", "phrases")
     vocabularies = Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
@@ -142,29 +131,16 @@ def mistakes(test: Sequence[Pair], written: Sequence[list[str]], train: Sequence
         }  # fmt: skip
 
 
-def write_table(path: Path, rows: Sequence[Row]) -> None:
-    """Write the whole table at once, so that a cut leaves the old one."""
-    draft = path.with_suffix(".draft")
-    with draft.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), delimiter="\t", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    draft.replace(path)
-
-
 def main() -> None:
     """Train every setting and write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
-    arguments = parser.parse_args()
-    rows, wrong, chosen = [], [], list(settings())
-    with ProcessPoolExecutor(arguments.workers) as pool:
-        for setting, (row, found) in zip(chosen, pool.map(measure, chosen), strict=True):
-            rows.append(row)
-            wrong += found if setting == Setting(seed=setting.seed) else []
-            print(f"{len(rows)}/{len(chosen)}", *row.values(), flush=True)
-    write_table(DATA / "bottleneck.tsv", rows)
-    write_table(DATA / "bottleneck_mistakes.tsv", wrong)
+    found = measure_all(measure, settings())
+    write_table("bottleneck", [row for row, _ in found])
+    usual = [
+        wrong
+        for setting, (_, wrong) in zip(settings(), found, strict=True)
+        if setting == Setting(seed=setting.seed)
+    ]
+    write_table("bottleneck_mistakes", [row for wrong in usual for row in wrong])
 
 
 if __name__ == "__main__":

@@ -32,9 +32,11 @@ from nbformat.v4 import new_code_cell
 
 from tools.cells import Role, is_claim, role_of
 from tools.course import CLAIMS, Course, CourseError, cells, write_atomically
+from tools.experiments.runs import SEEDS
 
-SEEDS = (0, 1, 2)
-EXPERIMENTS = sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py") if path.stem != "claims")
+EXPERIMENTS = sorted(
+    path.stem for path in Path(__file__).parent.glob("[!_]*.py") if path.stem not in ("claims", "runs")
+)
 
 
 class Claim(NamedTuple):

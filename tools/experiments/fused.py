@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.autograd.graph import saved_tensors_hooks
 
 from benchmarks.measure import interleaved, ratio
-from tools.experiments.layouts import SEEDS, TABLE, Row, write_table
+from tools.experiments.runs import SEEDS, Row, write_table
 
 LENGTHS = (256, 512, 1024, 2048)
 HEADS, WIDTH = 8, 64
@@ -76,4 +76,4 @@ def measure(length: int, seed: int, work: int = 5 * max(LENGTHS)) -> Row:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    write_table(TABLE.with_stem("fused"), [measure(length, seed) for length in LENGTHS for seed in SEEDS])
+    write_table("fused", [measure(length, seed) for length in LENGTHS for seed in SEEDS])

@@ -26,15 +26,12 @@ in training, taken for 31.
 
 from __future__ import annotations
 
-import argparse
 import math
-import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, product
 from statistics import fmean
 from typing import Any
 
@@ -57,7 +54,7 @@ from mha_course.training import seed_everything, shift_right
 from mha_course.transformer import PositionalEncoding, Projected
 from tools.corpus.generate import SPLIT_SIZES, english_text, held_out, meanings, quotas
 from tools.corpus.grammar import lexicon, templates
-from tools.experiments.layouts import SEEDS, TABLE, Row, write_table
+from tools.experiments.runs import SEEDS, Row, measure_all, write_table
 
 Sentence = tuple[str, ...]
 TEMPERATURES, SAMPLES, SHOWN, MOST = (0.5, 1.0, 1.5), 1000, 5, 20
@@ -276,7 +273,6 @@ def samples(name: str, way: str, prompt: Sequence[str], texts: Sequence[str], tr
 def measure(setting: tuple[str, int]) -> tuple[list[Row], list[Row]]:
     """Train one model; its rows of the first table and, for seed 0, of the second."""
     name, seed = setting
-    torch.set_num_threads(1)
     seed_everything(seed)
     training, words = sentences("train", "phrases"), vocabulary()
     trained = {" ".join(sentence) for sentence in training}
@@ -390,7 +386,6 @@ def texts(split: Sequence[Sentence], words: Vocabulary, length: int, rounds: int
 def measure_positions(setting: tuple[str, int]) -> list[Row]:
     """Train one model on short texts, and measure it on long ones."""
     positions, seed = setting
-    torch.set_num_threads(1)
     seed_everything(seed)
     words = vocabulary()
     model = model_with(positions, len(words))
@@ -428,15 +423,11 @@ def at_positions(model: LanguageModel, positions: str, seed: int) -> list[Row]:
 
 def main() -> None:
     """Train everything and write the three tables."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
-    arguments = parser.parse_args()
-    with ProcessPoolExecutor(arguments.workers) as pool:
-        found = list(pool.map(measure, [(name, seed) for name in MODELS for seed in SEEDS]))
-        write_table(TABLE.with_stem("language_models"), [row for rows, _ in found for row in rows])
-        write_table(TABLE.with_stem("language_samples"), [row for _, rows in found for row in rows])
-        found = pool.map(measure_positions, [(name, seed) for name in POSITIONS for seed in SEEDS])
-        write_table(TABLE.with_stem("language_positions"), [row for rows in found for row in rows])
+    found = measure_all(measure, product(MODELS, SEEDS))
+    write_table("language_models", [row for rows, _ in found for row in rows])
+    write_table("language_samples", [row for _, rows in found for row in rows])
+    positions = measure_all(measure_positions, product(POSITIONS, SEEDS))
+    write_table("language_positions", [row for rows in positions for row in rows])
 
 
 if __name__ == "__main__":

@@ -11,23 +11,19 @@ punctuation.
 
 from __future__ import annotations
 
-import argparse
-import os
-from concurrent.futures import ProcessPoolExecutor
 from itertools import product
-
-import torch
 
 from mha_course.corpus import TARGETS, Vocabulary, load_corpus
 from mha_course.metrics import alignment_accuracy, exact_match, ruler_weights
 from mha_course.training import fit
 from mha_course.translation import forced_weights, translate_all
-from tools.experiments.layouts import SEEDS, TABLE, Row, Setting, build, words_only, write_table
+from tools.experiments.layouts import Setting, build, words_only
+from tools.experiments.runs import SEEDS, Row, measure_all, write_table
 
 
-def measure(language: str, seed: int, epochs: int = 25) -> Row:
+def measure(setting: tuple[str, int], epochs: int = 25) -> Row:
     """Train the model of one language and score it."""
-    torch.set_num_threads(1)
+    language, seed = setting
     pairs = load_corpus(language, "train") + load_corpus(language, "phrases")
     test = load_corpus(language, "test")
     vocabularies = Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
@@ -51,14 +47,7 @@ def measure(language: str, seed: int, epochs: int = 25) -> Row:
 
 def main() -> None:
     """Train every model and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
-    rows = []
-    with ProcessPoolExecutor(parser.parse_args().workers) as pool:
-        for row in pool.map(measure, *zip(*product(TARGETS, SEEDS), strict=True)):
-            rows.append(row)
-            print(*row.values(), flush=True)
-    write_table(TABLE.with_stem("languages"), rows)
+    write_table("languages", measure_all(measure, product(TARGETS, SEEDS)))
 
 
 if __name__ == "__main__":

@@ -13,14 +13,9 @@ are the source positions at which the weights peak for each target token of the 
 
 from __future__ import annotations
 
-import argparse
-import csv
 import itertools
-import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import torch
 
@@ -29,14 +24,11 @@ from mha_course.metrics import alignment_accuracy, exact_match
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
 from mha_course.training import fit, seed_everything
 from mha_course.translation import forced_weights, translate, translate_all
+from tools.experiments.runs import SEEDS, Row, measure_all, write_table
 
-TABLE = Path(__file__).parents[2] / "mha_course" / "data" / "layouts.tsv"
-SEEDS = (0, 1, 2)
 HIDDENS = 64
 SENTENCE = "give me two new hats ."
 PUNCTUATION = tuple(".?!。？！")
-
-Row = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -101,7 +93,6 @@ def where_it_looks(weights: Sequence[torch.Tensor], pairs: Sequence[Pair]) -> Ro
 
 def measure(setting: Setting) -> Row:
     """Train one model and score it; without attention there is nothing to say about its weights."""
-    torch.set_num_threads(1)
     pairs = load_corpus("fr", "train") + load_corpus("fr", "phrases")
     dev, test = load_corpus("fr", "dev"), load_corpus("fr", "test")
     vocabularies = Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
@@ -121,27 +112,9 @@ def measure(setting: Setting) -> Row:
     return row | where_it_looks(forced_weights(model, test, *vocabularies), test)
 
 
-def write_table(path: Path, rows: Sequence[Row]) -> None:
-    """Write the whole table at once, so that a cut leaves the old one."""
-    draft = path.with_suffix(".draft")
-    with draft.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), delimiter="\t", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    draft.replace(path)
-
-
 def main() -> None:
     """Train every setting and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
-    arguments = parser.parse_args()
-    rows, chosen = [], list(settings())
-    with ProcessPoolExecutor(arguments.workers) as pool:
-        for row in pool.map(measure, chosen):
-            rows.append(row)
-            print(f"{len(rows)}/{len(chosen)}", *row.values(), flush=True)
-    write_table(TABLE, rows)
+    write_table("layouts", measure_all(measure, settings()))
 
 
 if __name__ == "__main__":

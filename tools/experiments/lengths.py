@@ -9,11 +9,8 @@ sentences of so many words.
 
 from __future__ import annotations
 
-import argparse
-import os
 import random
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 
 import torch
@@ -22,7 +19,7 @@ from torch.nn.functional import cross_entropy
 
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqDecoder, Seq2SeqEncoder
 from mha_course.training import seed_everything, shift_right
-from tools.experiments.bottleneck import DATA, SEEDS, Row, write_table
+from tools.experiments.runs import SEEDS, Row, measure_all, write_table
 
 WORDS, BOS = 20, 20
 SHORTEST, LONGEST = 4, 20
@@ -101,7 +98,6 @@ def words_right(model: EncoderDecoder, setting: Setting, length: int, count: int
 
 def measure(setting: Setting) -> Row:
     """Train one model and return its row."""
-    torch.set_num_threads(1)
     seed_everything(setting.seed)
     bidirectional = setting.direction == "both"
     sizes = WORDS + 1, setting.num_hiddens, setting.num_hiddens, 1
@@ -113,15 +109,7 @@ def measure(setting: Setting) -> Row:
 
 def main() -> None:
     """Train every setting and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
-    arguments = parser.parse_args()
-    rows, chosen = [], list(settings())
-    with ProcessPoolExecutor(arguments.workers) as pool:
-        for row in pool.map(measure, chosen):
-            rows.append(row)
-            print(f"{len(rows)}/{len(chosen)}", *row.values(), flush=True)
-    write_table(DATA / "lengths.tsv", rows)
+    write_table("lengths", measure_all(measure, settings()))
 
 
 if __name__ == "__main__":

@@ -40,7 +40,8 @@ from mha_course.transformer import Transformer
 from mha_course.translation import forced_weights, translate_all
 from tools.corpus.generate import WRITING
 from tools.experiments.language_models import grammar
-from tools.experiments.layouts import SEEDS, SENTENCE, Setting, build, words_only
+from tools.experiments.layouts import SENTENCE, Setting, build, words_only
+from tools.experiments.runs import SEEDS
 
 FOLDER = Path(__file__).parents[1] / "site" / "live" / "models"
 LANGUAGE_MODEL = "language-model"

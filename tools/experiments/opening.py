@@ -10,7 +10,8 @@ from __future__ import annotations
 from mha_course.corpus import Vocabulary, load_corpus
 from mha_course.training import fit
 from mha_course.translation import forced_weights
-from tools.experiments.layouts import SENTENCE, TABLE, Row, Setting, build, write_table
+from tools.experiments.layouts import SENTENCE, Setting, build
+from tools.experiments.runs import Row, write_table
 
 PAGE = Setting("additive", "both", "zero", 1, seed=0)
 
@@ -31,4 +32,4 @@ def measure(setting: Setting, epochs: int = 25) -> list[Row]:
 
 
 if __name__ == "__main__":
-    write_table(TABLE.with_stem("opening"), measure(PAGE))
+    write_table("opening", measure(PAGE))

@@ -9,16 +9,10 @@ three seeds. ``dev_exact_match`` is of that split, ``exact_match`` of the compos
 
 from __future__ import annotations
 
-import argparse
-import csv
 import itertools
-import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
-import torch
 from torch import Tensor, nn
 
 from mha_course.attention import AdditiveAttention, Attention, DotProductAttention
@@ -27,8 +21,8 @@ from mha_course.metrics import exact_match
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqEncoder
 from mha_course.training import fit, seed_everything
 from mha_course.translation import translate_all
+from tools.experiments.runs import SEEDS, Row, measure_all, write_table
 
-TABLE = Path(__file__).parents[2] / "mha_course" / "data" / "parts.tsv"
 VARIANTS = (
     ("gru", "additive", 64),
     ("lstm", "additive", 64),
@@ -36,9 +30,7 @@ VARIANTS = (
     ("gru", "bilinear", 64),
     ("gru", "additive", 16),
 )
-RATES, SEEDS = (0.001, 0.005, 0.02), (0, 1, 2)
-
-Row = dict[str, str]
+RATES = (0.001, 0.005, 0.02)
 
 
 class BilinearAttention(DotProductAttention):
@@ -91,7 +83,6 @@ def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecode
 
 def measure(setting: Setting) -> Row:
     """Train one model and score its translations."""
-    torch.set_num_threads(1)
     pairs = load_corpus("fr", "train") + load_corpus("fr", "phrases")
     vocabularies = Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
     model = build(setting, len(vocabularies[0]), len(vocabularies[1]))
@@ -108,27 +99,9 @@ def measure(setting: Setting) -> Row:
     }
 
 
-def write_table(path: Path, rows: Sequence[Row]) -> None:
-    """Write the whole table at once, so that a cut leaves the old one."""
-    draft = path.with_suffix(".draft")
-    with draft.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), delimiter="\t", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    draft.replace(path)
-
-
 def main() -> None:
     """Train every setting and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
-    arguments = parser.parse_args()
-    rows, chosen = [], list(settings())
-    with ProcessPoolExecutor(arguments.workers) as pool:
-        for row in pool.map(measure, chosen):
-            rows.append(row)
-            print(f"{len(rows)}/{len(chosen)}", *row.values(), flush=True)
-    write_table(TABLE, rows)
+    write_table("parts", measure_all(measure, settings()))
 
 
 if __name__ == "__main__":

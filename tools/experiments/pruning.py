@@ -18,12 +18,9 @@ out, relative to the whole model: ``parameters``, ``flops`` and ``time`` (median
 
 from __future__ import annotations
 
-import argparse
 import copy
-import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 import torch
@@ -46,9 +43,8 @@ from mha_course.metrics import exact_match
 from mha_course.training import fit, masked_loss, seed_everything, shift_right
 from mha_course.transformer import Transformer
 from mha_course.translation import translate_all
-from tools.experiments.layouts import TABLE, Row, write_table
+from tools.experiments.runs import SEEDS, Row, measure_all, write_table
 
-SEEDS = (0, 1, 2)
 TUNED = ("greedy", "reversed", "random")
 EPOCHS, RATE = 12, 0.003
 MORE_EPOCHS, MORE_RATE = 2, 0.002
@@ -240,24 +236,15 @@ class Experiment:
 
 def measure(seed: int) -> tuple[list[Row], list[Row], list[Row]]:
     """Train one model and make its rows of the three tables."""
-    torch.set_num_threads(1)
     experiment = Experiment(seed, load())
     return list(experiment.rows()), list(experiment.data_rows()), list(experiment.cost_rows())
 
 
 def main() -> None:
     """Measure every seed and write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
-    arguments = parser.parse_args()
-    tables: tuple[list[Row], list[Row], list[Row]] = ([], [], [])
-    with ProcessPoolExecutor(arguments.workers) as pool:
-        for seed, parts in zip(SEEDS, pool.map(measure, SEEDS), strict=True):
-            print(seed, parts[0][0], flush=True)
-            for table, rows in zip(tables, parts, strict=True):
-                table += rows
-    for name, rows in zip(("pruning", "pruning_data", "pruning_costs"), tables, strict=True):
-        write_table(TABLE.with_stem(name), rows)
+    tables = zip(*measure_all(measure, SEEDS), strict=True)
+    for name, rows_of_seeds in zip(("pruning", "pruning_data", "pruning_costs"), tables, strict=True):
+        write_table(name, [row for rows in rows_of_seeds for row in rows])
 
 
 if __name__ == "__main__":

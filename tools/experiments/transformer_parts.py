@@ -1,6 +1,6 @@
 """What is each part of the Transformer worth? It is trained without the part, and beside the Bahdanau model.
 
-``python -m tools.experiments.transformer_parts [--workers N] [--folder PATH]`` trains 84 small models (about
+``python -m tools.experiments.transformer_parts [--workers N]`` trains 84 small models (about
 27 minutes on two cores): each kind at four learning rates, so that the rate can be chosen on the development
 pairs, and on three seeds. It writes two tables to ``mha_course/data``. ``transformer_parts.tsv`` has one row
 for each model: its kind, rate and seed, how many parameters it has, the training loss of the last epoch, and
@@ -10,13 +10,8 @@ test sentence by the whole Transformer, trained at the page's rate.
 
 from __future__ import annotations
 
-import argparse
-import csv
 import itertools
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -33,9 +28,9 @@ from mha_course.transformer import (
     TransformerEncoderBlock,
 )
 from mha_course.translation import translate_all
+from tools.experiments.runs import SEEDS, Row, measure_all, write_table
 
-FOLDER = Path(__file__).parents[2] / "mha_course" / "data"
-SEEDS, RATES, EPOCHS = (0, 1, 2), (0.001, 0.003, 0.01, 0.03), 12
+RATES, EPOCHS = (0.001, 0.003, 0.01, 0.03), 12
 PAGE_MODEL, PAGE_RATE, HIDDENS = "Transformer", 0.003, 64
 
 
@@ -140,9 +135,7 @@ def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecode
     return model
 
 
-def wrong(
-    pairs: Sequence[Pair], translations: Sequence[Sequence[str]], seed: int
-) -> Iterator[dict[str, str]]:
+def wrong(pairs: Sequence[Pair], translations: Sequence[Sequence[str]], seed: int) -> Iterator[Row]:
     """One row for each translation that differs from its reference."""
     for pair, tokens in zip(pairs, translations, strict=True):
         if tuple(tokens) != tuple(pair.target):
@@ -150,9 +143,8 @@ def wrong(
             yield {"seed": str(seed)} | {name: " ".join(text) for name, text in texts.items()}
 
 
-def measure(setting: Setting) -> tuple[dict[str, str], list[dict[str, str]]]:
+def measure(setting: Setting) -> tuple[Row, list[Row]]:
     """Train one model: its row of the first table, and its mistakes on the test pairs."""
-    torch.set_num_threads(1)
     train = load_corpus(split="train") + load_corpus(split="phrases")
     vocabularies = Vocabulary([pair.source for pair in train]), Vocabulary([pair.target for pair in train])
     model = build(setting, *map(len, vocabularies))
@@ -172,31 +164,19 @@ def measure(setting: Setting) -> tuple[dict[str, str], list[dict[str, str]]]:
     return row, list(wrong(pairs, translations, setting.seed))
 
 
-def write_table(path: Path, rows: list[dict[str, str]]) -> None:
-    """Write the whole table at once, so that a cut leaves the old one."""
-    draft = path.with_suffix(".draft")
-    with draft.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], delimiter="\t", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    draft.replace(path)
-
-
 def main() -> None:
     """Train every model and write both tables."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--folder", type=Path, default=FOLDER)
-    parser.add_argument("--workers", type=int, default=min(4, os.cpu_count() or 1))
-    arguments = parser.parse_args()
-    rows, mistakes = [], []
-    with ProcessPoolExecutor(arguments.workers) as pool:
-        for setting, (row, wrong_rows) in zip(settings(), pool.map(measure, settings()), strict=True):
-            print(*row.values(), flush=True)
-            rows.append(row)
-            if (setting.model, setting.learning_rate) == (PAGE_MODEL, PAGE_RATE):
-                mistakes += wrong_rows
-    write_table(arguments.folder / "transformer_parts.tsv", rows)
-    write_table(arguments.folder / "transformer_mistakes.tsv", mistakes)
+    found = measure_all(measure, settings())
+    write_table("transformer_parts", [row for row, _ in found])
+    write_table(
+        "transformer_mistakes",
+        [
+            row
+            for setting, (_, mistakes) in zip(settings(), found, strict=True)
+            if (setting.model, setting.learning_rate) == (PAGE_MODEL, PAGE_RATE)
+            for row in mistakes
+        ],
+    )
 
 
 if __name__ == "__main__":
