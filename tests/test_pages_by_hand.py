@@ -7,6 +7,7 @@ import pytest
 import torch
 from tolerance import assert_close
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from mha_course.attention import (
     AdditiveAttention,
@@ -249,3 +250,73 @@ def test_refresher_and_first_chapter_share_their_example() -> None:
     chapter = names_of("attention-pooling", "by-hand-scores")
     assert_close(names["shares"], chapter["weights"])
     assert_close(names["table"][0], chapter["scores"])
+
+
+TILES = ("plain-code", "blocked-code")
+HOOKS = {"saved_tensors_hooks": torch.autograd.graph.saved_tensors_hooks}
+
+
+@pytest.mark.parametrize("B", [1, 2, 3, 8, 12, 16, 24, 48])
+def test_tiles_of_the_page_give_attention_and_move_what_the_formula_says(B: int) -> None:
+    names = names_of("efficient-attention", *TILES)
+    Q, K, V = torch.randn(3, 48, 5, dtype=torch.float64)
+    output, logs, moved = names["tiled_attention"](Q, K, V, B)
+    assert_close(output, nn.functional.scaled_dot_product_attention(Q, K, V))
+    assert_close(output, names["attention"](Q, K, V))
+    assert_close(logs[:, 0], (Q @ K.T / math.sqrt(5)).logsumexp(-1))
+    assert moved == 2 * 48 * 5 * (1 + 48 / B)
+
+
+def test_online_softmax_by_hand_equals_the_tiles() -> None:
+    scores, values = torch.tensor([[1.0, 3], [2, 4]]), torch.tensor([[10.0, 20], [30, 40]])
+    M, s, o = -math.inf, 0.0, 0.0
+    for expected, a, v in zip(((3, 1.135, 21.353), (4, 1.553, 51.916)), scores, values, strict=True):
+        old, M = M, max(M, a.max().item())
+        s = math.exp(old - M) * s + (a - M).exp().sum().item()
+        o = math.exp(old - M) * o + ((a - M).exp() @ v).item()
+        assert (M, s, o) == pytest.approx(expected, abs=5e-4)
+    tiled = names_of("efficient-attention", *TILES)["tiled_attention"]
+    output, *_ = tiled(torch.ones(1, 1), scores.reshape(4, 1), values.reshape(4, 1), 2)
+    assert output.item() == pytest.approx(o / s) == pytest.approx(33.43, abs=5e-3)
+
+
+@pytest.mark.parametrize("n", [5, 128, 150])
+def test_backward_pass_of_the_page_equals_autograd(n: int) -> None:
+    tiled = names_of("efficient-attention", *TILES, "backward-code")["TiledAttention"].apply
+    inputs = torch.randn(3, 1, 2, n, 4, dtype=torch.float64).requires_grad_().unbind()
+    upstream = torch.randn(1, 2, n, 4, dtype=torch.float64)
+    expected = nn.functional.scaled_dot_product_attention(*inputs)
+    assert_close(tiled(*inputs), expected)
+    gradients = torch.autograd.grad(tiled(*inputs), inputs, upstream)
+    for ours, theirs in zip(gradients, torch.autograd.grad(expected, inputs, upstream), strict=True):
+        assert_close(ours, theirs, gradient=True)
+    if n == 5:
+        assert torch.autograd.gradcheck(tiled, inputs)
+
+
+def test_backward_pass_of_the_page_keeps_what_sdpa_keeps() -> None:
+    names = names_of("efficient-attention", *TILES, "memory-code", "backward-code", given=HOOKS)
+    inputs = torch.randn(3, 1, 8, 256, 64).requires_grad_().unbind()
+    ours = names["kept_mib"](names["TiledAttention"].apply, *inputs)
+    assert ours == names["kept_mib"](nn.functional.scaled_dot_product_attention, *inputs)
+    assert ours == (4 * 8 * 256 * 64 + 8 * 256) * 4 / 2**20  # Q, K, V, O and one number a query
+
+
+def test_cache_of_the_page_saves_the_operations_that_the_page_counts() -> None:
+    given = {"MultiHeadAttention": MultiHeadAttention, "FlopCounterMode": FlopCounterMode}
+    names = names_of("efficient-attention", "cache-code", "cache-run", "static-code", given=given)
+    cached = [32768 + 256 * t for t in range(1, 129)]
+    assert names["flops"] == [(one, t * one) for t, one in enumerate(cached, start=1)]
+    assert_close(names["output"], names["whole"][:, -1:])
+    assert_close(names["stepwise"], names["whole"])
+
+
+def test_shared_and_latent_keys_of_the_page() -> None:
+    given = {"sdpa": nn.functional.scaled_dot_product_attention, "tokens": torch.randn(1, 128, 64)}
+    names = names_of("efficient-attention", "grouped-code", given=given)
+    for head in range(8):
+        group = names["keys"][:, head // 4], names["values"][:, head // 4]
+        assert_close(names["shared"][:, head], given["sdpa"](names["queries"][:, head], *group))
+    names = names_of("efficient-attention", "latent-code", given=given)
+    assert names["latent"].shape == (128, 16)
+    assert_close(names["keys"][3], given["tokens"][0] @ names["W_c"] @ names["U_k"][3])
