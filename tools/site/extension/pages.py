@@ -46,7 +46,7 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
         editions=editions(app, page, stem),
         parts=listed,
         here=next((item for item in pages if item["current"]), None),
-        part_here=next((part["name"] for part in listed for item in part["pages"] if item["current"]), ""),
+        part_here=next((part for part in listed if any(item["current"] for item in part["pages"])), listed[0]),
         before=beside(pages, -1),
         after=beside(pages, 1),
         sections=sections(doctree, 1 if stem in course.numbers else 2),
@@ -158,8 +158,12 @@ def parts(app: Sphinx, page: str) -> list[dict[str, Any]]:
     course, word = course_of(app.config), words(app.config)
     groups = {"": [course.pages[0]], **course.parts}
     return [
-        {"name": word.get(f"part_{name}", name), "pages": [about(app, page, stem) for stem in stems]}
-        for name, group in groups.items()
+        {
+            "name": word.get(f"part_{name}", name),
+            "order": order,  # its colour
+            "pages": [about(app, page, stem) for stem in stems],
+        }
+        for order, (name, group) in enumerate(groups.items())
         if (stems := [stem for stem in group if stem != "translations"])  # the footer leads there
     ]
 
