@@ -514,6 +514,7 @@ def test_notebooks_can_be_downloaded_with_their_package_in_the_readers_language(
         with zipfile.ZipFile(site / code / link["href"]) as archive:
             assert archive.read(f"{folder}/{code}/{source.name}") == source.read_bytes()
             assert f"{folder}/{COURSE.package}/__init__.py" in archive.namelist()
+        assert not parsed(site / code / "glossary.html").select("a[download]")  # nothing runs there
 
 
 def test_plain_jupyter_book_builds_the_english_edition(tmp_path):

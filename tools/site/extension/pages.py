@@ -50,8 +50,8 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
         before=beside(pages, -1),
         after=beside(pages, 1),
         sections=sections(doctree, 1 if stem in course.numbers else 2),
-        colab=colab_address(repository(app), language, stem) if course.path(language, stem).exists() else "",
-        download=download_address(app, page, stem),
+        colab=colab_address(repository(app), language, stem) if runs(app, stem) else "",
+        download=download_address(app, stem),
         alone=bool(repository(app).get("url")),
         canonical=page_address(app.config.html_baseurl, language, stem),
         site_address=app.config.html_baseurl.rstrip("/"),
@@ -76,14 +76,17 @@ def home_of(app: Sphinx) -> str:
     return app.config.root_doc
 
 
-def is_notebook(app: Sphinx, page: str) -> bool:
-    """Whether a page comes from a notebook."""
-    return page in app.env.found_docs and app.env.doc2path(page).endswith(".ipynb")
+def runs(app: Sphinx, stem: str) -> bool:
+    """Whether a page is a notebook with code to run."""
+    course, language = course_of(app.config), app.config.course_language
+    return course.path(language, stem).exists() and any(
+        cell.cell_type == "code" for cell in course.read(language, stem).cells
+    )
 
 
-def download_address(app: Sphinx, page: str, stem: str) -> str:
+def download_address(app: Sphinx, stem: str) -> str:
     """Return the address of the notebook, or of the edition's archive while no address has the package."""
-    if not is_notebook(app, page) or not app.config.course_assets:
+    if not app.config.course_assets or not runs(app, stem):
         return ""
     if repository(app).get("url"):
         return f"notebooks/{stem}.ipynb"
