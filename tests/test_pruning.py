@@ -1,12 +1,18 @@
-"""The script that prunes models in many ways, and the tables that lie in the package."""
+"""The script that prunes models in many ways, its tables in the package, and what the page writes."""
 
+import copy
 from itertools import product
 
 import pytest
+import torch
+from test_pages_by_hand import names_of
+from tolerance import assert_close
 
+from mha_course import heads
 from mha_course.attention import MultiHeadAttention
-from mha_course.heads import Head, all_heads
+from mha_course.heads import Head, all_heads, attentions
 from mha_course.results import stored_results
+from mha_course.transformer import Transformer
 from tools.experiments import pruning
 from tools.experiments.pruning import (
     COUNTS,
@@ -75,3 +81,40 @@ def test_only_slicing_saves_parameters_and_operations():
         saved = row["heads"] == "sliced"
         assert (row["parameters"] < 1) == saved
         assert (row["flops"] < 1) == saved
+
+
+def test_measures_search_and_slicing_of_the_page_equal_the_package():
+    torch.manual_seed(0)
+    model = Transformer(9, 9).double().eval()
+    sentences = [torch.randint(9, (1, 5)) for _ in range(3)]
+
+    def loss_of(sentence):
+        return model(sentence, sentence)[0].square().mean()
+
+    def dev_loss():
+        return sum(loss_of(sentence) for sentence in sentences).item()
+
+    removed = [Head("encoder.blocks.0.attention", 1), Head("decoder.blocks.1.cross_attention", 3)]
+    given = {"model": model, "loss_of": loss_of, "dev_loss": dev_loss, "removed": removed, "copy": copy}
+    given |= {"labels": dict.fromkeys(attentions(model), ""), "batches": lambda *_, batch_size: sentences}
+    given |= {"dev_pairs": None, "vocabularies": ()}
+    given |= {name: getattr(heads, name) for name in heads.__all__}
+    cells = "leave-one-out-code", "gradient-code", "prune-greedy-code", "slicing-code"
+    page = names_of("pruning-heads", *cells, given=given)
+
+    def score():
+        return -dev_loss()
+
+    assert page["rises"](removed) == pytest.approx(heads.leave_one_out(model, score, without=removed))
+    expected = heads.gradient_importance(model, loss_of, sentences)
+    assert page["by_gradient"] == pytest.approx(expected, rel=1e-5)  # the page adds up in float32
+    assert page["greedy"](4) == greedy(model, score, 4)
+    whole = heads.prune_heads(model, removed)(sentences[0], sentences[0])[0]
+    assert_close(page["sliced"](sentences[0], sentences[0])[0], whole)
+
+
+def test_two_heads_by_hand_equal_the_code(capsys):
+    names_of("pruning-heads", "gates-by-hand")
+    rows = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    numbers = [[cell.strip() for cell in row if cell.strip()] for row in rows[1:]]
+    assert numbers == [["5", "[15.0, 3.0]", "[6.0, 2.0]"], ["4", "[9.0, 1.0]", "[0.0, 0.0]"]]
