@@ -1,6 +1,7 @@
 """What pages write or compute themselves equals the package and autograd."""
 
 import math
+import re
 from typing import Any
 
 import pytest
@@ -17,11 +18,13 @@ from mha_course.attention import (
     split_heads,
 )
 from mha_course.corpus import Vocabulary, batches, load_corpus
+from mha_course.language_model import rotary
 from mha_course.masking import causal_mask, masked_softmax
 from mha_course.metrics import corpus_bleu
 from mha_course.results import stored_results
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
 from mha_course.training import fit, seed_everything
+from mha_course.transformer import PositionalEncoding, Transformer, feed_forward
 from mha_course.translation import translate_all
 from tools.course import Course, cells
 from tools.experiments.live_models import load_model
@@ -320,3 +323,46 @@ def test_shared_and_latent_keys_of_the_page() -> None:
     names = names_of("efficient-attention", "latent-code", given=given)
     assert names["latent"].shape == (128, 16)
     assert_close(names["keys"][3], given["tokens"][0] @ names["W_c"] @ names["U_k"][3])
+
+
+def transformer_of_the_page() -> dict[str, Any]:
+    given = {"MultiHeadAttention": MultiHeadAttention, "feed_forward": feed_forward}
+    blocks = ("encoder-block-code", "decoder-block-code", "model-plain")
+    return names_of("transformer", "positions-code", *blocks, given=given)
+
+
+def test_transformer_of_the_page_equals_the_package() -> None:
+    plain, package = transformer_of_the_page()["PlainTransformer"]((9, 8)), Transformer(9, 8)
+    renamed = {"encoder.": "encoder.blocks.", "decoder.": "decoder.blocks.", "W.": "decoder.dense."}
+    renamed |= {f"{side}_norm.": f"{side}.norm." for side in ("encoder", "decoder")}
+    renamed |= {"embed_source.": "encoder.embedding.", "embed_target.": "decoder.embedding."}
+    weights = {
+        re.sub(r"^\w+\.", lambda name: renamed[name[0]], name): value
+        for name, value in plain.state_dict().items()
+    }
+    package.load_state_dict(weights)
+    source, target = torch.randint(9, (3, 6)), torch.randint(8, (3, 5))
+    assert_close(plain(source, target), package(source, target)[0])
+
+
+def test_positions_of_the_page_equal_the_package() -> None:
+    names = transformer_of_the_page()
+    assert (names["positional_encoding"](40, 32) - PositionalEncoding(32).P[:40]).abs().max() <= 1e-5
+
+
+def test_rotary_scores_of_the_page_depend_on_the_distance_only() -> None:
+    rotate = names_of("transformer", "rotary-code")["rotate"]
+    queries, keys = torch.randn(2, 32).unsqueeze(1).expand(2, 40, 32)
+    scores = rotate(queries) @ rotate(keys).T
+    for distance in range(-39, 40):
+        row = scores.diagonal(distance)
+        assert (row - row[0]).abs().max() <= 1e-3
+    halves = torch.cat((torch.arange(0, 32, 2), torch.arange(1, 32, 2)))  # the package pairs m with m + d/2
+    X = torch.randn(40, 32)
+    assert (rotate(X)[:, halves] - rotary(X[:, halves])).abs().max() <= 1e-4
+
+
+def test_self_attention_without_a_mask_does_not_know_the_order() -> None:
+    given = {"MultiHeadAttention": MultiHeadAttention}
+    gap = names_of("transformer", "order-code", given=given)["order_gap"]
+    assert gap.abs().max() <= 1e-6

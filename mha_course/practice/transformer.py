@@ -54,6 +54,6 @@ def pairs(steps: int, d: int, power: float = 2) -> tuple[Tensor, Tensor]:
 )
 def sines_first(steps: int, d: int) -> Tensor:
     positions = torch.arange(steps).unsqueeze(1)  # (steps, 1)
-    speeds = 10000 ** (-2 * torch.arange(d // 2) / d)  # (d / 2,)
-    angles = positions * speeds  # (steps, d / 2)
+    frequencies = 10000 ** (-2 * torch.arange(d // 2) / d)  # (d / 2,)
+    angles = positions * frequencies  # (steps, d / 2)
     return torch.cat((angles.sin(), angles.cos()), dim=1)
