@@ -2,7 +2,12 @@
 
 import re
 
+import pytest
+from nbformat.v4 import new_markdown_cell
+
 from tools.course import Course, cells
+from tools.editions.glossary import table
+from tools.site.extension.terms import in_alphabetical_order
 
 COURSE = Course()
 LINK = re.compile(r"\]\(([a-z-]+)\.ipynb#([A-Za-z0-9-]+)\)")
@@ -43,7 +48,42 @@ def test_the_glossary_has_one_cell_and_one_row_for_each_term() -> None:
     defined = [term[1].lower() for term in terms if term]
     assert sorted(defined) == sorted(row["en"].lower() for row in COURSE.terms)
     rows = page["terms-table"].source.splitlines()[2:]
-    assert [row.split(" | ")[0] for row in rows] == [f"| {row['en']}" for row in COURSE.terms]
+    assert sorted(row.split(" | ")[0] for row in rows) == sorted(f"| {row['en']}" for row in COURSE.terms)
+
+
+def test_the_glossary_is_in_alphabetical_order() -> None:
+    terms = [re.match(r"\*\*(.+?)\*\*: ", c.source) for c in cells(COURSE.read("en", "glossary")).values()]
+    words = [term[1].lower().replace("-", " ") for term in terms if term]
+    assert words == sorted(words)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("en", ["key", "key-value cache", "keyboard"]),
+        ("tr", ["Cümle", "çapraz dikkat", "Isı haritası", "İnce ayar", "ölçek", "puan", "sözlük", "şekil"]),
+        ("vi", ["an", "ảnh", "ăn", "ấn", "bậc", "da", "Đầu chú ý", "khóa", "ô", "ờ"]),
+        ("zh", ["BLEU", "softmax", "人", "注意力", "頭"]),
+    ],
+)
+def test_words_are_sorted_by_the_alphabet_of_their_language(code: str, words: list[str]) -> None:
+    mixed = words[::-1]
+    assert sorted(mixed, key=COURSE.languages[code].sorting_key) == words
+
+
+def test_the_site_sorts_definitions_by_the_readers_alphabet() -> None:
+    sources = ["# Sözlük", "**Şekil**: a.", "**Isı**: b.", "**Çapraz**: c.", "## Tablo", "| a |"]
+    cells = [new_markdown_cell(source) for source in sources]
+    arranged = in_alphabetical_order(cells, COURSE.languages["tr"])
+    assert [cell.source for cell in arranged] == [sources[place] for place in (0, 3, 2, 1, 4, 5)]
+
+
+def test_the_table_of_terms_begins_with_the_readers_language() -> None:
+    head, _, *rows = table(COURSE, "vi").splitlines()
+    assert head.startswith("| Tiếng Việt | English |")
+    key = COURSE.languages["vi"].sorting_key
+    words = [row.split(" | ")[0].removeprefix("| ") for row in rows]
+    assert len(words) == len(COURSE.terms) and words == sorted(words, key=key)
 
 
 def test_every_definition_is_one_sentence_with_a_link_to_a_cell_that_exists() -> None:

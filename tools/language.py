@@ -8,6 +8,7 @@ default. ``language.py`` may define ``fold``, ``forms``, ``faults`` and ``spelli
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -29,6 +30,7 @@ class Language:
     decimal: str = "."  # the decimal sign in prose
     thousands: str = ""  # the sign between thousands; by default a comma, beside a decimal comma a point
     quotes: str = ""  # two double and two single marks that the site sets for straight ones: “”‘’
+    alphabet: str = "abcdefghijklmnopqrstuvwxyz"  # the order of its letters, in which the glossary is sorted
     letters: str = ""  # a pattern of letters that no other language of the course writes its words with
     common_words: str = ""  # words, parted by spaces, that give away that a text is in this language
     unbroken: list[str] = field(default_factory=list)  # patterns of words whose hyphen must not end a line
@@ -54,6 +56,27 @@ class Language:
         # İ is the one capital whose lower case is two characters.
         own = getattr(self.functions, "fold", None)
         return str(own(text)) if own else text.replace("İ", "I").lower()
+
+    def sorting_key(self, text: str) -> list[int]:
+        """Return a key that sorts words by the alphabet, and other writing after it by code points.
+
+        Marks that make no letter of the alphabet do not count, such as Vietnamese tones.
+        """
+        if "ı" in self.alphabet:
+            text = text.replace("I", "ı").replace("İ", "i")
+        key = []
+        for character in unicodedata.normalize("NFC", text.lower()):
+            letter, *marks = unicodedata.normalize("NFD", character)
+            for mark in marks:
+                marked = unicodedata.normalize("NFC", letter + mark)
+                letter = marked if marked in self.alphabet else letter
+            if letter in self.alphabet:
+                key.append(1 + self.alphabet.index(letter))
+            elif letter in " -":
+                key.append(0)
+            elif letter.isalnum():
+                key.append(len(self.alphabet) + ord(letter))
+        return key
 
     def forms(self, term: str) -> str:
         """Return a pattern that finds the term in folded text, with every ending it may have."""

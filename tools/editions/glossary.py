@@ -12,11 +12,14 @@ from tools.language import Language
 from .markup import plain
 
 
-def table(course: Course) -> str:
-    """All terms in every language that has some, as the Markdown table of the glossary page."""
+def table(course: Course, language: str) -> str:
+    """Return the table of all terms, first in one language, by its alphabet, then in the others."""
     codes = [code for code in course.languages if any(row.get(code) for row in course.terms)]
+    codes.sort(key=lambda code: code != language)
     head = [course.languages[code].name for code in codes]
-    lines = [head, ["---"] * len(head), *([row.get(code, "") for code in codes] for row in course.terms)]
+    key = course.languages[language].sorting_key
+    rows = sorted(course.terms, key=lambda row: key(row.get(language, "")))
+    lines = [head, ["---"] * len(head), *([row.get(code, "") for code in codes] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -32,14 +32,16 @@ def derived(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]
     """Return the source of the cells that are made, not written."""
     tables = {key: measured(course, stem, key) for key in having(notebook.cells, Role.SEEDS)}
     setup = {str(Role.SETUP): course.setup_code} if course.package else {}
-    if TIMES_TABLE in cells(notebook):
-        tables[TIMES_TABLE] = made_text(course, course.source, TIMES_TABLE, "")
+    for key in {TERMS_TABLE, TIMES_TABLE} & cells(notebook).keys():
+        tables[key] = made_text(course, course.source, key, "")
     sources = package.shown_sources(course, stem, notebook)
-    return {**setup, TERMS_TABLE: glossary.table(course), **tables, **sources}
+    return {**setup, **tables, **sources}
 
 
 def made_text(course: Course, language: str, key: str, english: str) -> str:
-    """Return a made cell in a language: as in English, but for the chapters' titles in the table of times."""
+    """Return a made cell in a language: as in English, but for the tables that have words or an alphabet."""
+    if key == TERMS_TABLE:
+        return glossary.table(course, language)
     return times.table(course, language) if key == TIMES_TABLE else english
 
 

@@ -20,6 +20,7 @@ from .edition import course_of, words
 from .outputs import Picture, output_nodes
 from .plain import plain
 from .renderer import CellRenderer
+from .terms import GLOSSARY, in_alphabetical_order
 from .writer import Box
 
 LONG = 22  # lines of a class that a phone folds
@@ -42,6 +43,9 @@ class NotebookParser(MystParser):
             cells = parsed_notebook(inputstring).cells
         except (ValueError, AttributeError) as error:
             raise SphinxError(f"{environment.docname}.ipynb is not a notebook: {error}") from error
+        if PurePosixPath(environment.docname).name == GLOSSARY:
+            language = course_of(environment.config).languages[environment.config.course_language]
+            cells = in_alphabetical_order(cells, language)
         markdown = MarkdownIt("commonmark", renderer_cls=CellRenderer)
         markdown.enable(["table", "strikethrough"]).use(dollarmath_plugin, double_inline=True)
         markdown.options.update({"document": document, "myst_config": environment.myst_config})

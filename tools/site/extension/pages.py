@@ -46,7 +46,9 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
         editions=editions(app, page, stem),
         parts=listed,
         here=next((item for item in pages if item["current"]), None),
-        part_here=next((part for part in listed if any(item["current"] for item in part["pages"])), listed[0]),
+        part_here=next(
+            (part for part in listed if any(item["current"] for item in part["pages"])), listed[0]
+        ),
         before=beside(pages, -1),
         after=beside(pages, 1),
         sections=sections(doctree, 1 if stem in course.numbers else 2),

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from docutils import nodes
+from nbformat import NotebookNode
 from sphinx.application import Sphinx
 
 from tools.course import Course
@@ -15,6 +16,7 @@ from .edition import course_of, words
 from .writer import Box
 
 GLOSSARY, REFERENCES = "glossary", "references"
+DEFINITION = re.compile(r"\*\*(.+?)\*\*")
 LONG_WORD = (
     10  # letters: shorter single words are the course's daily words, `token`, or mean other things, `key`
 )
@@ -45,6 +47,16 @@ def is_daily(word: str, language: Language) -> bool:
 def entry(row: dict[str, str], course: Course) -> str:
     """The anchor of a term on the glossary page."""
     return re.sub(r"[^a-z0-9]+", "-", row[course.source].lower()).strip("-")
+
+
+def in_alphabetical_order(cells: list[NotebookNode], language: Language) -> list[NotebookNode]:
+    """Return the glossary's cells with the definitions in the order of the reader's alphabet."""
+    named = [match[1] if (match := DEFINITION.match(cell["source"])) else "" for cell in cells]
+    places = [place for place, name in enumerate(named) if name]
+    ordered, arranged = sorted(places, key=lambda place: language.sorting_key(named[place])), list(cells)
+    for place, taken in zip(places, ordered, strict=True):
+        arranged[place] = cells[taken]
+    return arranged
 
 
 def link_terms(app: Sphinx, doctree: nodes.document, docname: str) -> None:
