@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -17,13 +18,14 @@ from mha_course.attention import (
     join_heads,
     split_heads,
 )
-from mha_course.corpus import Vocabulary, batches, load_corpus
+from mha_course.corpus import Pair, Vocabulary, batches, load_corpus
+from mha_course.heads import Head, masked_heads
 from mha_course.language_model import rotary
-from mha_course.masking import causal_mask, masked_softmax
+from mha_course.masking import causal_mask, length_mask, masked_softmax
 from mha_course.metrics import corpus_bleu
 from mha_course.results import stored_results
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
-from mha_course.training import fit, seed_everything
+from mha_course.training import fit, seed_everything, shift_right
 from mha_course.transformer import PositionalEncoding, Transformer, feed_forward
 from mha_course.translation import translate_all
 from tools.course import Course, cells
@@ -366,3 +368,37 @@ def test_self_attention_without_a_mask_does_not_know_the_order() -> None:
     given = {"MultiHeadAttention": MultiHeadAttention}
     gap = names_of("transformer", "order-code", given=given)["order_gap"]
     assert gap.abs().max() <= 1e-6
+
+
+def test_heads_are_switched_off_by_hand_as_by_the_package() -> None:
+    pairs = load_corpus("fr", "test")[:6]
+    vocabularies = Vocabulary([p.source for p in pairs]), Vocabulary([p.target for p in pairs])
+    model = Transformer(*map(len, vocabularies)).eval()
+    blocks = model.decoder.blocks
+
+    def outputs(model: Transformer, pairs: Sequence[Pair]) -> torch.Tensor:
+        (batch,) = batches(pairs, *vocabularies, len(pairs))
+        with torch.no_grad():
+            return model(batch.source, shift_right(batch.target, vocabularies[1].bos), batch.source_lens)[0]
+
+    given = {"model": model, "vocabularies": vocabularies, "dev_pairs": pairs, "test_pairs": pairs}
+    given |= {"batches": batches, "shift_right": shift_right, "length_mask": length_mask, "match": outputs}
+    names = names_of("looking-at-heads", "intervene-code", "intervene-means", given=given)
+    off = [(0, 2), (1, 0), (1, 3)]
+    with masked_heads(model, [Head(f"decoder.blocks.{layer}.cross_attention", head) for layer, head in off]):
+        expected = outputs(model, pairs)
+    assert_close(names["exact_without"](off, names["zeros"]), expected)
+    assert not torch.allclose(outputs(model, pairs), expected)
+    assert not any(block.cross_attention.W_o._forward_pre_hooks for block in blocks)
+    # padding does not count: each sentence by itself, which has none, gives the same average
+    steps = torch.tensor([len(pair.target) + 1 for pair in pairs])  # with <eos>
+    assert len(steps.unique()) > 1
+    means = torch.stack([names["mean_outputs"]([pair]) for pair in pairs])  # (pairs, layers, heads, head_dim)
+    assert_close(names["means"], (means * steps[:, None, None, None]).sum(0) / steps.sum())
+
+
+def test_an_input_of_ones_shows_nothing() -> None:
+    given = {"MultiHeadAttention": MultiHeadAttention}
+    weights = names_of("looking-at-heads", "toy-code", given=given)["weights"]
+    assert_close(weights[0], torch.tensor([1 / 3] * 3 + [0] * 3).expand(5, 4, 6))
+    assert_close(weights[1], torch.tensor([1 / 2] * 2 + [0] * 4).expand(5, 4, 6))
