@@ -121,7 +121,7 @@ def test_another_language_opens_nothing_that_is_folded(browser, address):
     page = browser.new_page(viewport=PHONE, reduced_motion="reduce")
     page.goto(f"{address}/en/transformer.html")
     at = "cell => scrollTo(0, cell.getBoundingClientRect().top + scrollY - innerHeight / 4 + 5)"
-    page.locator(".cell.tag-claim").nth(2).evaluate(at)
+    page.locator(".cell:has(> .aside)").nth(2).evaluate(at)
     page.click(".languages summary")
     page.click('.languages a[data-edition="vi"]')
     page.wait_for_url("**/vi/**")
