@@ -20,7 +20,7 @@ from mha_course.attention import (
 )
 from mha_course.corpus import Pair, Vocabulary, batches, load_corpus
 from mha_course.heads import Head, masked_heads
-from mha_course.language_model import rotary
+from mha_course.language_model import LanguageModel, rotary, rotary_angles
 from mha_course.masking import causal_mask, length_mask, masked_softmax
 from mha_course.metrics import corpus_bleu
 from mha_course.results import stored_results
@@ -402,3 +402,53 @@ def test_an_input_of_ones_shows_nothing() -> None:
     weights = names_of("looking-at-heads", "toy-code", given=given)["weights"]
     assert_close(weights[0], torch.tensor([1 / 3] * 3 + [0] * 3).expand(5, 4, 6))
     assert_close(weights[1], torch.tensor([1 / 2] * 2 + [0] * 4).expand(5, 4, 6))
+
+
+CONTEXTS = {
+    "join_heads": join_heads,
+    "split_heads": split_heads,
+    "rotary": rotary,
+    "rotary_angles": rotary_angles,
+    "sdpa": nn.functional.scaled_dot_product_attention,
+}
+
+
+def test_reading_of_the_page_equals_the_package() -> None:
+    read = names_of("long-contexts", "read-code", given=CONTEXTS)["read"]
+    model, tokens = LanguageModel(7).eval(), torch.randint(7, (3, 12))
+    assert_close(read(model, tokens, torch.arange(12), causal_mask(12)), model(tokens)[0])
+
+
+@pytest.mark.parametrize("window", [1, 4, 16])
+@torch.no_grad()
+def test_rolling_cache_of_the_page_equals_its_window(window: int) -> None:
+    names = names_of("long-contexts", "read-code", "window-code", "rolling-code", given=CONTEXTS)
+    read, model = names["read"], LanguageModel(7).eval()
+    tokens, caches = torch.randint(7, (64, 12)), [names["RollingCache"](window) for _ in model.blocks]
+    whole = read(model, tokens, torch.arange(12), names["window_mask"](12, window))
+    steps = [read(model, tokens[:, [t]], torch.tensor([t]), caches=caches) for t in range(12)]
+    assert_close(torch.cat(steps, dim=1), whole)
+
+
+def test_window_of_the_page_lets_a_query_see_its_last_keys() -> None:
+    mask = names_of("long-contexts", "window-code")["window_mask"](7, 3)
+    for query in range(7):
+        seen = [key for key in range(7) if mask[query, key]]
+        assert seen == list(range(max(0, query - 2), query + 1))
+
+
+def test_linear_attention_of_the_page_equals_a_plain_loop() -> None:
+    names = names_of("long-contexts", "two-forms-code")
+    Q, K, V = torch.randn(9, 3), torch.randn(9, 3), torch.randn(9, 2)
+    rows = [sum((Q[t] @ K[i]) * V[i] for i in range(t + 1)) for t in range(9)]
+    for form in ("masked_product", "recurrence"):
+        assert_close(names[form](Q, K, V), torch.stack(rows))
+
+
+def test_memories_of_the_page_answer_as_by_hand() -> None:
+    names = names_of("long-contexts", "recall-code", "delta-code")
+    keys = torch.tensor([[[1.0, 0], [0, 1], [1, 0]]])
+    values = torch.tensor([[[3.0, 1], [2, 5], [7, 7]]])
+    queries = torch.tensor([[[1.0, 0], [0, 1]]])
+    assert_close(names["sum_memory"](keys, values, queries)[0], torch.tensor([[10.0, 8], [2, 5]]))
+    assert_close(names["delta_memory"](keys, values, queries)[0], torch.tensor([[7.0, 7], [2, 5]]))
