@@ -21,6 +21,7 @@ from tools.editions.check import check
 from tools.editions.lock import page_state, read_lock, stamp
 from tools.editions.refactor import relinked, renamed
 from tools.editions.sync import sync
+from tools.editions.times import levels
 
 ROOT = Path(__file__).parents[1]
 
@@ -626,6 +627,21 @@ def test_the_table_of_times_follows_titles_minutes_and_what_was_measured(course:
     )
 
 
+def test_the_table_of_exercises_follows_their_stars_and_names(course: Course) -> None:
+    (course.root / "_toc.yml").write_text("root: sums\nchapters: [{file: masks}]\n")
+    (course.root / "_config.yml").write_text("{package: json, parts: {foundations: masks}}")
+    (course.root / "book/en/words.yml").write_text('times_chapter: chapter\nreferences_comma: ", "\n')
+    stars = {"half": "### Half a mask (★★, 10 minutes)", "whole": "### A whole one (★, 5 minutes)\n\nGo."}
+    new = [named(new_markdown_cell(text), f"exercise-{key}") for key, text in stars.items()]
+    rewrite(
+        course, "en", lambda nb: nb.update(cells=[c for c in nb.cells if "exercise" not in c["id"]] + new)
+    )
+    table = levels(course, "en").splitlines()
+    half, whole = "[Half a mask](masks.ipynb#exercise-half)", "[A whole one](masks.ipynb#exercise-whole)"
+    assert table[0] == "| chapter | ★ | ★★ | ★★★ |"
+    assert table[2:] == [f"| 1. [Masks](masks.ipynb) | {whole} | {half} | – |"]
+
+
 # --- what editors leave behind ---------------------------------------------------------------------
 
 
@@ -1131,16 +1147,16 @@ def test_the_table_of_terms_follows_the_glossary(course: Course) -> None:
     rewrite(course, "en", lambda nb: nb.cells.append(named(new_markdown_cell("x"), "terms-table")), "sums")
     sync(course)
     table = cells(course.read("vi", "sums"))["terms-table"].source
-    assert "| English | Türkçe | Tiếng Việt | 繁體中文 |" in table
-    assert "| key | anahtar | khóa | 鍵 |" in table
+    assert "| Tiếng Việt | English | Türkçe | 繁體中文 |" in table
+    assert "| khóa | key | anahtar | 鍵 |" in table
     assert check(course) == []
     path = course.root / "book/vi/terms.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("khóa", "chìa"), encoding="utf-8")
-    assert errors(course) == [
+    assert errors(course)[0] == (
         "error: en sums: derived cells or metadata are not as sync writes them: run sync"
-    ]
+    )
     sync(course)
-    assert "| key | anahtar | chìa | 鍵 |" in cells(course.read("tr", "sums"))["terms-table"].source
+    assert "| anahtar | key | chìa | 鍵 |" in cells(course.read("tr", "sums"))["terms-table"].source
     assert check(course) == []
 
 

@@ -62,6 +62,8 @@ SINGLE = {
 }
 TERMS_TABLE = "terms-table"  # on the glossary page: the terms in all languages
 TIMES_TABLE = "chapter-times"  # on the teachers' page: how long the chapters take
+LEVELS_TABLE = "exercise-levels"  # on the teachers' page: the exercises of each chapter by their stars
+MADE_TABLES = (TERMS_TABLE, TIMES_TABLE, LEVELS_TABLE)
 
 # How other ids begin or end. A Markdown cell X-seeds belongs to the code cell X, X-caption to the figure X.
 BEGINNINGS = {
@@ -80,7 +82,7 @@ def role_of(cell: Cell) -> Role:
     if SINGLE.get(key) == kind:
         return Role(key)
     if kind == "markdown":
-        if key in (TERMS_TABLE, TIMES_TABLE):
+        if key in MADE_TABLES:
             return Role.TABLE
         for role in ENDINGS:
             if key.endswith(f"-{role}"):

@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from tools.cells import TERMS_TABLE, TIMES_TABLE, Role, check_id, having, is_made, role_of
+from tools.cells import LEVELS_TABLE, TERMS_TABLE, TIMES_TABLE, Role, check_id, having, is_made, role_of
 from tools.course import Course, CourseError, cells
 
 from . import executed, generated, glossary, package, pictures, times
@@ -20,6 +20,7 @@ from .lock import Entry, Lock, cell_state, digest, read_lock, write_lock
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
 OF_A_PICTURE = ("height", "width", "words")
+TABLES = {TERMS_TABLE: glossary.table, TIMES_TABLE: times.table, LEVELS_TABLE: times.levels}
 
 
 def code_digest(notebook: NotebookNode) -> str:
@@ -32,7 +33,7 @@ def derived(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]
     """Return the source of the cells that are made, not written."""
     tables = {key: measured(course, stem, key) for key in having(notebook.cells, Role.SEEDS)}
     setup = {str(Role.SETUP): course.setup_code} if course.package else {}
-    for key in {TERMS_TABLE, TIMES_TABLE} & cells(notebook).keys():
+    for key in TABLES.keys() & cells(notebook).keys():
         tables[key] = made_text(course, course.source, key, "")
     sources = package.shown_sources(course, stem, notebook)
     return {**setup, **tables, **sources}
@@ -40,9 +41,7 @@ def derived(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]
 
 def made_text(course: Course, language: str, key: str, english: str) -> str:
     """Return a made cell in a language: as in English, but for the tables that have words or an alphabet."""
-    if key == TERMS_TABLE:
-        return glossary.table(course, language)
-    return times.table(course, language) if key == TIMES_TABLE else english
+    return TABLES[key](course, language) if key in TABLES else english
 
 
 def measured(course: Course, stem: str, key: str) -> str:

@@ -1,11 +1,18 @@
-"""The table of the page for teachers: how long each chapter is to be read, worked on and run."""
+"""The tables of the page for teachers: how long each chapter takes, and its exercises by level."""
 
 from __future__ import annotations
 
-from tools.cells import for_students
+import re
+
+from nbformat import NotebookNode
+
+from tools.cells import Role, for_students, having
 from tools.course import Course
 
 from .form import TIME
+
+LEVELS = ("★", "★★", "★★★")
+EXERCISE = re.compile(r"^### (.+?) ?[(（](★+)", re.MULTILINE)  # in any language
 
 
 def table(course: Course, language: str) -> str:
@@ -19,8 +26,6 @@ def table(course: Course, language: str) -> str:
     total = [0, 0, 0]
     for number, stem in enumerate(course.numbers, 1):
         english = course.read(course.source, stem)
-        title = (course.read(language, stem) if course.path(language, stem).exists() else english).cells[0]
-        name = title.source.splitlines()[0].removeprefix("# ")
         said = TIME.search(english.cells[0].source)
         there = {"", *(cell["id"] for cell in for_students(english.cells))}
         measured = (row for row in course.running if row["chapter"] == stem and row["cell"] in there)
@@ -29,7 +34,7 @@ def table(course: Course, language: str) -> str:
         total = [a + b for a, b in zip(total, numbers, strict=True)]
         lines.append(
             [
-                f"{number}. [{name}]({stem}.ipynb)",
+                f"{number}. [{title_of(course, language, stem)}]({stem}.ipynb)",
                 *(word["minutes"].format(n=n) for n in numbers[:2]),
                 word["seconds"].format(n=numbers[2]),
                 word["references_comma"].join(f"[`{key}`]({stem}.ipynb#{key})" for key in seconds) or "–",
@@ -38,3 +43,27 @@ def table(course: Course, language: str) -> str:
     hours = [word["hours"].format(n=round(minutes / 60)) for minutes in total[:2]]
     lines.append([word["times_total"], *hours, word["minutes"].format(n=round(total[2] / 60)), ""])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def levels(course: Course, language: str) -> str:
+    """Return a line a chapter: links to its exercises, in a column for each number of stars."""
+    word = course.words(language)
+    lines = [[word["times_chapter"], *LEVELS], ["---"] * (1 + len(LEVELS))]
+    for number, stem in enumerate(course.numbers, 1):
+        found: dict[str, list[str]] = {level: [] for level in LEVELS}
+        for key, cell in having(page(course, language, stem).cells, Role.EXERCISE).items():
+            if match := EXERCISE.search(cell.source):
+                found[match[2]].append(f"[{match[1]}]({stem}.ipynb#{key})")
+        name = f"{number}. [{title_of(course, language, stem)}]({stem}.ipynb)"
+        lines.append([name, *(word["references_comma"].join(links) or "–" for links in found.values())])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def page(course: Course, language: str, stem: str) -> NotebookNode:
+    """Return a page in a language, or in the source's where it has none yet."""
+    return course.read(language if course.path(language, stem).exists() else course.source, stem)
+
+
+def title_of(course: Course, language: str, stem: str) -> str:
+    """Return the title of a page in a language."""
+    return str(page(course, language, stem).cells[0].source.splitlines()[0].removeprefix("# "))
