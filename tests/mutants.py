@@ -501,7 +501,7 @@ FAULTS = [
     # ---- practice ----
     Fault("practice/attention_pooling", "two hints exchanged", "    no_beta=lambda q, k, v, beta: (q @ k.T).softmax(-1) @ v,\n    late_beta=lambda", "    late_beta=lambda q, k, v, beta: (q @ k.T).softmax(-1) @ v,\n    no_beta=lambda"),
     Fault("practice/language_models", "two hints exchanged", "    lowest=lambda probabilities, p: placed(probabilities, by_rank(probabilities, p, False), False),\n    share_of_tokens=lambda", "    share_of_tokens=lambda probabilities, p: placed(probabilities, by_rank(probabilities, p, False), False),\n    lowest=lambda"),
-    Fault("practice/inside_language_models", "later keys keep their weight", "bias.masked_fill(distances < 0, -math.inf)", "bias"),
+    Fault("practice/inside_language_models", "queries without a match count too", "found[after.any(dim=1)].mean()", "found.mean()"),
     Fault("practice/turn", "booleans equal numbers", "if one.shape != other.shape or (one.dtype == torch.bool) != (other.dtype == torch.bool):", "if one.shape != other.shape:"),
     Fault("practice/turn", "a mistake is seen in the first case alone", "if same(results, self._answers(answer)):", "if same(results[:1], self._answers(answer)[:1]):"),
     Fault("practice/turn", "the first line of the attempt is blamed", "← {lines[-1]}", "← {lines[0]}"),

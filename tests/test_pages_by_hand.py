@@ -23,6 +23,7 @@ from mha_course.heads import Head, masked_heads
 from mha_course.language_model import LanguageModel, rotary, rotary_angles
 from mha_course.masking import causal_mask, length_mask, masked_softmax
 from mha_course.metrics import corpus_bleu
+from mha_course.practice import inside_language_models
 from mha_course.results import stored_results
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
 from mha_course.training import fit, seed_everything, shift_right
@@ -452,3 +453,20 @@ def test_memories_of_the_page_answer_as_by_hand() -> None:
     queries = torch.tensor([[[1.0, 0], [0, 1]]])
     assert_close(names["sum_memory"](keys, values, queries)[0], torch.tensor([[10.0, 8], [2, 5]]))
     assert_close(names["delta_memory"](keys, values, queries)[0], torch.tensor([[7.0, 7], [2, 5]]))
+
+
+def test_the_stripe_is_the_prefix_matching_score_of_repeated_tokens() -> None:
+    names = names_of("inside-language-models", "induction-train", given={"F": nn.functional})
+    tokens = names["repeated"](14, batch=3)[:, :-1]  # (batch, steps)
+    weights = torch.randn(3, 27, 27).softmax(dim=-1)
+    stripe = weights[:, 14:].diagonal(1, 1, 2).mean()
+    scores = [
+        inside_language_models.prefix_matching.solution(*pair) for pair in zip(weights, tokens, strict=True)
+    ]
+    assert_close(stripe, torch.stack(scores).mean())
+
+
+def test_an_induction_head_written_by_hand_copies_every_token() -> None:
+    given = {"F": nn.functional, "causal_mask": causal_mask}
+    names = names_of("inside-language-models", "induction-train", "solution-by-hand", given=given)
+    assert torch.equal(names["written"], names["by_hand"][:, 16:])

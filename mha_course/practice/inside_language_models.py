@@ -1,67 +1,48 @@
 """The turns of the chapter that looks inside a language model."""
 
-import math
-
 import torch
 from torch import Tensor
 
 from mha_course.practice.turn import numbers, turn
 
 
-def halves(X: Tensor, angles: Tensor) -> Tensor:
-    """Turn each feature of the first half and its partner in the second by an angle."""
-    a, b = X.chunk(2, dim=-1)
-    return torch.cat((a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()), dim=-1)
+def after_match(weights: Tensor, same: Tensor) -> Tensor:
+    """Sum the weight behind matching tokens, and average over the queries that have any."""
+    after = same.roll(1, dims=1)  # (queries, keys)
+    return (weights * after).sum(dim=1)[after.any(dim=1)].mean()
 
 
-def neighbours(X: Tensor, angles: Tensor) -> Tensor:
-    """Turn pairs of neighbouring features."""
-    apart = torch.cat((X[..., 0::2], X[..., 1::2]), dim=-1)
-    return torch.stack(halves(apart, angles).chunk(2, dim=-1), dim=-1).flatten(-2)
-
-
-@turn(
-    (numbers(0, 4, 6), torch.tensor([7.0, 2.0, 30.0, 5.0]), torch.tensor([1.0, 0.3, 0.01])),
-    other_way=lambda X, positions, speeds: halves(X, -positions[:, None] * speeds),
-    neighbours=lambda X, positions, speeds: neighbours(X, positions[:, None] * speeds),
-    one_speed=lambda X, positions, speeds: halves(X, positions[:, None].expand(4, 3)),
-    in_order=lambda X, positions, speeds: halves(X, torch.arange(4)[:, None] * speeds),
-    mirrored=lambda X, positions, speeds: (
-        halves(X, positions[:, None] * speeds) * torch.tensor([1, 1, 1, -1, -1, -1])
-    ),
-)
-def turned(X: Tensor, positions: Tensor, speeds: Tensor) -> Tensor:
-    angles = positions[:, None] * speeds  # (tokens, d / 2)
-    a, b = X.chunk(2, dim=-1)  # (tokens, d / 2)
-    first = a * angles.cos() - b * angles.sin()
-    second = a * angles.sin() + b * angles.cos()
-    return torch.cat((first, second), dim=-1)  # (tokens, d)
-
-
-def alibi(slopes: Tensor, steps: int) -> Tensor:
-    """Return what ALiBi adds to the scores, without a mask."""
-    places = torch.arange(steps)
-    return slopes[:, None, None] * (places[None, :] - places[:, None])
-
-
-def later(steps: int) -> Tensor:
-    """Which keys stand behind their query."""
-    return torch.ones(steps, steps, dtype=torch.bool).triu(1)
+def equal_tokens(tokens: Tensor) -> Tensor:
+    """Mark the keys that hold the query's token."""
+    return tokens[:, None] == tokens
 
 
 @turn(
-    (torch.tensor([0.5, 0.25, 0.125]), 4),
-    (torch.tensor([1.0, 0.1]), 3),
-    added=lambda slopes, steps: (-alibi(slopes, steps)).masked_fill(later(steps), -math.inf),
-    no_mask=alibi,
-    zeros=lambda slopes, steps: alibi(slopes, steps).masked_fill(later(steps), 0),
-    exchanged=lambda slopes, steps: alibi(slopes, steps).masked_fill(later(steps), -math.inf).mT,
-    one_slope=lambda slopes, steps: (
-        alibi(slopes[:1], steps).masked_fill(later(steps), -math.inf).expand(len(slopes), steps, steps)
+    (numbers(0, 7, 7).exp().tril().softmax(dim=-1), torch.tensor([3, 1, 4, 1, 5, 3, 1])),
+    (numbers(1, 5, 5).exp().tril().softmax(dim=-1), torch.tensor([2, 2, 0, 2, 0])),
+    the_match=lambda weights, tokens: after_match(weights, equal_tokens(tokens).tril(-1).roll(-1, dims=1)),
+    one_before=lambda weights, tokens: after_match(weights, equal_tokens(tokens).tril(-1).roll(-2, dims=1)),
+    all_queries=lambda weights, tokens: (
+        (weights * equal_tokens(tokens).tril(-1).roll(1, dims=1)).sum(dim=1).mean()
     ),
+    all_pairs=lambda weights, tokens: weights[equal_tokens(tokens).tril(-1).roll(1, dims=1)].mean(),
 )
-def bias(slopes: Tensor, steps: int) -> Tensor:
-    places = torch.arange(steps)  # (steps,)
-    distances = places[:, None] - places  # (queries, keys)
-    bias = -slopes[:, None, None] * distances  # (heads, queries, keys)
-    return bias.masked_fill(distances < 0, -math.inf)
+def prefix_matching(weights: Tensor, tokens: Tensor) -> Tensor:
+    same = (tokens[:, None] == tokens).tril(-1)  # (queries, keys)
+    after = same.roll(1, dims=1)  # (queries, keys)
+    found = (weights * after).sum(dim=1)  # (queries,)
+    return found[after.any(dim=1)].mean()
+
+
+@turn(
+    (numbers(2, 2, 3, 4) + 1, torch.tensor([1.0, 2.0, 0.5, 3.0])),
+    (numbers(3, 1, 2, 5), torch.tensor([0.1, 1.0, 2.0, 1.0, 1.5])),
+    not_rooted=lambda heads, gain: gain * heads / heads.square().mean(dim=-1, keepdim=True),
+    length=lambda heads, gain: gain * heads / heads.norm(dim=-1, keepdim=True),
+    centred=lambda heads, gain: torch.nn.functional.layer_norm(heads, heads.shape[-1:], gain),
+    all_heads=lambda heads, gain: gain * heads / heads.square().mean(dim=(-2, -1), keepdim=True).sqrt(),
+    no_gain=lambda heads, gain: heads / heads.square().mean(dim=-1, keepdim=True).sqrt(),
+)
+def normalized(heads: Tensor, gain: Tensor) -> Tensor:
+    size = heads.square().mean(dim=-1, keepdim=True).sqrt()  # (steps, heads, 1)
+    return gain * heads / size
