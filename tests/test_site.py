@@ -204,7 +204,7 @@ def test_a_reader_knows_where_a_page_stands(site):
     assert [int(number.get_text()) for number in listed if number] == [*COURSE.numbers.values()]
     for nav in page.select(".sections, .contents"):
         assert [link["href"].removeprefix("#") for link in nav.select("a")] == [
-            heading.parent["id"] for heading in page.article.find_all("h2")
+            heading.find_parent(id=True)["id"] for heading in page.article.find_all("h2")
         ]
     questions = parsed(site / "tr" / "faq.html")
     assert len(questions.select(".sections a")) == len(questions.article.find_all(["h2", "h3"])) > 20
