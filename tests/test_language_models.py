@@ -7,26 +7,20 @@ import pytest
 import torch
 
 from mha_course.corpus import Vocabulary
-from mha_course.language_model import RotaryAttention
+from mha_course.language_model import LanguageModel
 from mha_course.results import stored_results
 from tools.experiments import language_models
 from tools.experiments.language_models import (
     MODELS,
-    POSITIONS,
-    RANGES,
     TEMPERATURES,
-    TRAINED,
     Grammar,
-    NearRotary,
     NGram,
     after_adjectives,
     grammar,
     losses,
-    model_with,
     perplexities,
     perplexity,
     sentences,
-    texts,
     verdicts,
     vocabulary,
 )
@@ -49,22 +43,11 @@ def test_smoothed_counts_by_hand():
     )  # never seen: shorter context
 
 
-@pytest.mark.parametrize("smooth", [True, False])
 @pytest.mark.parametrize("order", [1, 2, 3])
-def test_probabilities_sum_to_1(order, smooth):
-    ngram = NGram(order, TRAINING, WORDS, smooth)
+def test_probabilities_sum_to_1(order):
+    ngram = NGram(order, TRAINING, WORDS)
     for context in ((), (WORDS.bos,), (WORDS.bos, A), (A, B), (C, C)):
         assert ngram.probabilities(context).sum().item() == pytest.approx(1)
-
-
-def test_raw_counts_write_what_was_seen():
-    raw = NGram(3, TRAINING, WORDS, smooth=False)
-    assert raw.probabilities((WORDS.bos, A))[B].item() == pytest.approx(2 / 3)
-    assert perplexity(raw.losses([("a", "c")])[0]) == pytest.approx((4 / 3 * 3) ** (1 / 3))
-    assert perplexity(raw.losses([("c",)])[0]) == math.inf
-    draw = torch.Generator().manual_seed(0)
-    written = {tuple(WORDS.to_tokens(raw.write(1.0, draw))) for _ in range(50)}
-    assert written == set(TRAINING)
 
 
 def test_the_grammar_produces_the_corpus_and_knows_unseen_pairs():
@@ -76,35 +59,6 @@ def test_the_grammar_produces_the_corpus_and_knows_unseen_pairs():
     assert found == {"grammatical": True, "new": True, "both": True, "unseen": True}
     assert verdicts("go .", {"go ."}) == {"grammatical": True, "new": False, "both": False, "unseen": False}
     assert not verdicts("hats new two me give .", set())["grammatical"]
-
-
-@pytest.mark.parametrize("positions", POSITIONS)
-def test_models_are_causal_and_differ_in_positions_only(positions):
-    models = []
-    for name in (positions, "rotary"):
-        torch.manual_seed(0)
-        models.append(model_with(name, 12).eval())
-    tokens = torch.tensor([[4, 5, 6, 7, 8]])
-    changed = torch.tensor([[4, 5, 6, 9, 8]])
-    with torch.no_grad():
-        logits, after = models[0](tokens)[0], models[0](changed)[0]
-        assert torch.equal(logits[:, :3], after[:, :3]) and not torch.allclose(logits[:, 3:], after[:, 3:])
-        assert torch.allclose(logits, models[1](tokens)[0], atol=1e-6) == (positions == "rotary")
-    for one, other in zip(models[0].parameters(), models[1].parameters(), strict=True):
-        assert torch.equal(one, other)
-
-
-def test_far_distances_are_taken_for_the_largest_in_training(monkeypatch):
-    monkeypatch.setattr(language_models, "TRAINED", 3)
-    torch.manual_seed(0)
-    layer, X = RotaryAttention(8, 2), torch.randn(1, 6, 8)
-    whole = layer(X)[0]
-    layer.__class__ = NearRotary
-    near = layer(X)[0]
-    assert torch.allclose(near[:, :3], whole[:, :3], atol=1e-6)
-    assert not torch.allclose(near[:, 3:], whole[:, 3:], atol=1e-3)
-    swapped = layer(X[:, [3, 1, 0, 2, 4, 5]])[0]  # all four stand at least two before the last token
-    assert torch.allclose(near[:, 5], swapped[:, 5], atol=1e-6)
 
 
 def test_the_grammar_takes_all_that_a_template_allows_for_equally_probable():
@@ -154,17 +108,11 @@ def test_perplexities_of_all_tokens_and_of_nouns_after_adjectives():
 
 def test_losses_are_those_of_single_sentences():
     torch.manual_seed(0)
-    model = model_with("rotary", len(WORDS)).eval()
+    model = LanguageModel(len(WORDS)).eval()
     together = losses(model, WORDS, TRAINING)
     assert [len(row) for row in together] == [3, 3, 3, 2]
     for sentence, row in zip(TRAINING, together, strict=True):
         assert losses(model, WORDS, [sentence])[0] == pytest.approx(row, abs=1e-5)
-
-
-def test_texts_hold_whole_sentences_one_after_another():
-    rows = texts(TRAINING, WORDS, 4, 3, seed=0)
-    assert rows.shape == (3 * 11 // 5, 5)
-    assert set(rows.flatten().tolist()) == {A, B, C, WORDS.eos}
 
 
 def test_the_tables_in_the_package_are_of_these_settings():
@@ -176,11 +124,6 @@ def test_the_tables_in_the_package_are_of_these_settings():
     for row in stored_results("language_samples"):
         found = verdicts(row["sentence"], trained)
         assert (row["grammatical"], row["new"]) == (found["grammatical"], found["new"])
-    keys = [(row["positions"], row["seed"], row["start"]) for row in stored_results("language_positions")]
-    near = f"rotary, {TRAINED - 1}"
-    wanted = [(name, seed) for name in POSITIONS[:2] for seed in SEEDS]
-    wanted += [(name, seed) for seed in SEEDS for name in ("rotary", near)]
-    assert keys == [(*each, low) for each in wanted for low, _ in RANGES]
 
 
 def test_the_first_sentences_are_those_that_were_counted(monkeypatch):
@@ -190,4 +133,4 @@ def test_the_first_sentences_are_those_that_were_counted(monkeypatch):
     assert [row["new"] for row in rows] == ["1.000"] * 3  # an untrained model
     assert len(shown) == 5 * (3 + len(language_models.WAYS))
     assert all(row["sentence"].startswith(row["prompt"]) for row in shown)
-    assert language_models.measure(("5-gram, raw", 1))[1] == []
+    assert language_models.measure(("5-gram", 1))[1] == []

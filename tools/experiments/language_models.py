@@ -1,7 +1,7 @@
-"""Which sentences does a small language model write, beside n-grams, and how far do its positions reach?
+"""Which sentences does a small language model write, beside n-grams and beside the grammar?
 
-``python -m tools.experiments.language_models [--workers N]`` trains 12 small models (about 5 minutes on two
-cores) and writes three tables to ``mha_course/data``.
+``python -m tools.experiments.language_models [--workers N]`` trains 3 small models (about 2 minutes on two
+cores) and writes two tables to ``mha_course/data``.
 
 ``language_models.tsv`` has a row for each model, seed and temperature, of 1,000 sentences each.
 ``grammatical``: the share that the corpus's grammar could produce; ``new``: the share that is no training
@@ -11,23 +11,16 @@ that it never described in training. Perplexities are of the development and the
 and ``test_nouns`` are those of the nouns right after an adjective: training has all these pairs of ``dev``
 and none of ``test``. ``hats`` is the probability of *hats* after *give me two new*, a
 pair that training lacks. An n-gram knows the n − 1 tokens before; its counts are smoothed after Witten and
-Bell (1991), or raw: then only a context without any count is shortened. ``grammar`` is what somebody would
-write who knows the grammar: each template as often as training has it, and in it each sentence alike.
+Bell (1991). ``grammar`` is what somebody would write who knows the grammar: each template as often as
+training has it, and in it each sentence alike.
 
 ``language_samples.tsv`` has the first five sentences of seed 0 for each model and temperature, with the same
 verdicts, and the first five that the Transformer writes after *give me two* in several ways.
-
-``language_positions.tsv`` has the perplexity of models that were trained on texts of 32 tokens, for positions
-from ``start`` on, before ``end``. Texts are sentences in random order, one after another. ``positions`` says
-how the model knows the order: by sinusoids, by a penalty on distance (ALiBi), or by rotary positions.
-``rotary, 31`` is the model with rotary positions once more, measured with each distance above 31, the largest
-in training, taken for 31.
 """
 
 from __future__ import annotations
 
 import math
-import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
@@ -37,35 +30,28 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from mha_course.attention import join_heads, split_heads
 from mha_course.corpus import Pair, Vocabulary, batches, load_corpus
 from mha_course.language_model import (
-    Angles,
     LanguageModel,
-    RotaryAttention,
     fit_language_model,
     generate,
     next_token_probabilities,
-    rotary,
 )
 from mha_course.training import seed_everything, shift_right
-from mha_course.transformer import PositionalEncoding, Projected
 from tools.corpus.generate import SPLIT_SIZES, english_text, held_out, meanings, quotas
 from tools.corpus.grammar import lexicon, templates
 from tools.experiments.runs import SEEDS, Row, measure_all, write_table
 
 Sentence = tuple[str, ...]
 TEMPERATURES, SAMPLES, SHOWN, MOST = (0.5, 1.0, 1.5), 1000, 5, 20
-MODELS = ("Transformer", "3-gram", "5-gram", "5-gram, raw", "grammar")
+MODELS = ("Transformer", "3-gram", "5-gram", "grammar")
 PROMPT, NEXT = ("give", "me", "two", "new"), "hats"
 WAYS: tuple[dict[str, Any], ...] = (
     {"temperature": 0}, {"temperature": 0.5}, {"temperature": 1.0}, {"temperature": 1.5}, {"top_k": 3},
     {"top_p": 0.5},
 )  # fmt: skip
-POSITIONS = ("sinusoids", "ALiBi", "rotary")
-TRAINED, STEPS, RANGES = 32, 700, ((16, 32), (32, 40), (40, 48), (64, 96), (128, 256))
 
 
 # ---- the corpus and its grammar ----
@@ -161,10 +147,8 @@ class Grammar(ByTable):
 class NGram(ByTable):
     """Counts of what followed the last tokens, mixed with those of shorter contexts."""
 
-    def __init__(
-        self, order: int, training: Iterable[Sentence], vocabulary: Vocabulary, smooth: bool = True
-    ) -> None:
-        self.order, self.vocabulary, self.smooth = order, vocabulary, smooth
+    def __init__(self, order: int, training: Iterable[Sentence], vocabulary: Vocabulary) -> None:
+        self.order, self.vocabulary = order, vocabulary
         self.counts: defaultdict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
         self.known: dict[tuple[int, ...], Tensor] = {}
         for sentence in training:
@@ -186,8 +170,6 @@ class NGram(ByTable):
             for token, count in self.counts.get(context, {}).items():
                 counts[token] = count
             kinds = counts.count_nonzero()
-            if not self.smooth and kinds:
-                kinds, shorter = torch.tensor(0), torch.zeros(size)
             mixed = (counts + kinds * shorter) / (counts.sum() + kinds) if counts.any() else shorter
             self.known[context] = mixed
         return self.known[context]
@@ -282,11 +264,7 @@ def measure(setting: tuple[str, int]) -> tuple[list[Row], list[Row]]:
         model.eval()
         measured = partial(losses, model, words)
     else:
-        table: ByTable
-        if name == "grammar":
-            table = Grammar(words)
-        else:
-            table = NGram(int(name[0]), training, words, smooth=not name.endswith("raw"))
+        table: ByTable = Grammar(words) if name == "grammar" else NGram(int(name[0]), training, words)
         measured = table.losses
     prompt = (words.bos, *words[list(PROMPT)])
     with torch.no_grad():
@@ -320,114 +298,11 @@ def measure(setting: tuple[str, int]) -> tuple[list[Row], list[Row]]:
     return rows, shown if seed == 0 else []
 
 
-# ---- beyond the trained length ----
-
-
-class OtherPositions(RotaryAttention):
-    """Causal self-attention without rotary positions; with slopes, distance lowers the scores (ALiBi)."""
-
-    slopes: Tensor | None = None
-
-    def forward(
-        self, X: Tensor, cache: Projected | None = None, need_weights: bool = False,
-        angles: Angles | None = None,
-    ) -> tuple[Tensor, Projected, Tensor | None]:  # fmt: skip
-        queries, keys, values = (split_heads(W(X), self.num_heads) for W in (self.W_q, self.W_k, self.W_v))
-        places = torch.arange(X.shape[1])
-        distances = (places[:, None] - places).float()  # (queries, keys)
-        bias = torch.zeros(1, 1, 1) if self.slopes is None else -self.slopes[:, None, None]
-        scores = (bias * distances).masked_fill(distances < 0, -torch.inf)  # (heads or 1, queries, keys)
-        dropout = self.dropout.p if self.training else 0.0
-        output = F.scaled_dot_product_attention(queries, keys, values, scores, dropout)
-        return self.W_o(join_heads(output)), (keys, values), None
-
-
-class NearRotary(RotaryAttention):
-    """Rotary positions that take every distance above ``TRAINED - 1`` for this one."""
-
-    def forward(
-        self, X: Tensor, cache: Projected | None = None, need_weights: bool = False,
-        angles: Angles | None = None,
-    ) -> tuple[Tensor, Projected, Tensor | None]:  # fmt: skip
-        queries, keys, values = (split_heads(W(X), self.num_heads) for W in (self.W_q, self.W_k, self.W_v))
-        most, places = TRAINED - 1, torch.arange(X.shape[1])
-        distances = places[:, None] - places  # (queries, keys)
-        farthest = rotary(queries.unsqueeze(-2), most).squeeze(-2)  # each query as if `most` behind its keys
-        scores = (rotary(queries) @ rotary(keys).mT).where(distances <= most, farthest @ keys.mT)
-        scores = (scores / queries.shape[-1] ** 0.5).masked_fill(distances < 0, -torch.inf)
-        return self.W_o(join_heads(scores.softmax(dim=-1) @ values)), (keys, values), None
-
-
-def model_with(positions: str, vocab_size: int) -> LanguageModel:
-    """A model that knows positions in this way. With four heads ALiBi's slopes are 1/4, 1/16, 1/64, 1/256."""
-    model = LanguageModel(vocab_size, dropout=0.1)
-    for block in model.blocks:
-        if positions != "rotary":
-            block.attention.__class__ = OtherPositions
-        if positions == "ALiBi":
-            heads = block.attention.num_heads
-            block.attention.slopes = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
-    if positions == "sinusoids":
-        model.embedding = nn.Sequential(model.embedding, PositionalEncoding(64))
-        model.embedding.num_embeddings = vocab_size
-    return model
-
-
-def texts(split: Sequence[Sentence], words: Vocabulary, length: int, rounds: int, seed: int) -> Tensor:
-    """Sentences in random order, one after another, cut into rows: (rows, length + 1)."""
-    draw, ids = random.Random(seed), []
-    for _ in range(rounds):
-        for sentence in draw.sample(split, len(split)):
-            ids += [*words[list(sentence)], words.eos]
-    rows = len(ids) // (length + 1)
-    return torch.tensor(ids[: rows * (length + 1)]).view(rows, length + 1)
-
-
-def measure_positions(setting: tuple[str, int]) -> list[Row]:
-    """Train one model on short texts, and measure it on long ones."""
-    positions, seed = setting
-    seed_everything(seed)
-    words = vocabulary()
-    model = model_with(positions, len(words))
-    training = texts(sentences("train", "phrases"), words, TRAINED, 40, seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.003, fused=True)
-    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, STEPS)
-    for batch in training[: 32 * STEPS].split(32):
-        logits, _ = model(batch[:, :-1])
-        loss = F.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-    rows = at_positions(model, positions, seed)
-    if positions == "rotary":
-        for block in model.blocks:
-            block.attention.__class__ = NearRotary
-        rows += at_positions(model, f"rotary, {TRAINED - 1}", seed)
-    return rows
-
-
-@torch.no_grad()
-def at_positions(model: LanguageModel, positions: str, seed: int) -> list[Row]:
-    """The perplexity on long texts, in each range of positions."""
-    long = texts(sentences("dev"), vocabulary(), max(end for _, end in RANGES), 16, 0)
-    logits, _ = model.eval()(long[:, :-1])
-    found = F.cross_entropy(logits.mT, long[:, 1:], reduction="none").mean(0)  # (positions,)
-    first = {"positions": positions, "seed": str(seed)}
-    return [
-        first | {"start": str(low), "end": str(high), "perplexity": f"{found[low:high].mean().exp():.2f}"}
-        for low, high in RANGES
-    ]
-
-
 def main() -> None:
-    """Train everything and write the three tables."""
+    """Train everything and write the two tables."""
     found = measure_all(measure, product(MODELS, SEEDS))
     write_table("language_models", [row for rows, _ in found for row in rows])
     write_table("language_samples", [row for _, rows in found for row in rows])
-    positions = measure_all(measure_positions, product(POSITIONS, SEEDS))
-    write_table("language_positions", [row for rows in positions for row in rows])
 
 
 if __name__ == "__main__":
