@@ -12,7 +12,7 @@ from tools.experiments.parts import BilinearAttention, Setting, build, settings
 
 def test_every_setting_is_trained_once_a_seed():
     chosen = list(settings())
-    assert len(chosen) == len(set(chosen)) == 5 * 3 * 3
+    assert len(chosen) == len(set(chosen)) == 5 * 6 * 3
 
 
 def test_the_table_in_the_package_is_of_these_settings():

@@ -1,9 +1,9 @@
-"""Which part of the attention model does the work? Cells and scores swapped, each at three learning rates.
+"""Which part of the attention model does the work? Cells and scores swapped, each at six learning rates.
 
-``python -m tools.experiments.parts [--workers N]`` trains 45 small models (about 10 minutes on two cores) and
+``python -m tools.experiments.parts [--workers N]`` trains 90 small models (about 20 minutes on two cores) and
 writes one row for each to ``mha_course/data/parts.tsv``. The encoder reads both ways, there is one layer, and
 the decoder starts from zeros. The cell is swapped alone, then the score; then the first model gets fewer
-units. Every variant has three learning rates, so that its rate can be chosen on the development split, and
+units. Every variant has six learning rates, so that its rate can be chosen on the development split, and
 three seeds. ``dev_exact_match`` is of that split, ``exact_match`` of the compositional test split.
 """
 
@@ -30,7 +30,7 @@ VARIANTS = (
     ("gru", "bilinear", 64),
     ("gru", "additive", 16),
 )
-RATES = (0.001, 0.005, 0.02)
+RATES = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.04)
 
 
 class BilinearAttention(DotProductAttention):
