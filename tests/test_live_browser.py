@@ -406,6 +406,11 @@ def test_heads_are_switched_and_words_are_moved(browser: Browser, site: Path) ->
     box.get_by_role("button", name=word["live.heads.all_on"]).click()
     assert not marks.count() and all(switch.is_checked() for switch in switches.all())
     assert counted(page) == (trained, trained)
+    trial, stop = (box.get_by_role("button", name=word[f"live.heads.{name}"]) for name in ("count", "stop"))
+    trial.click()
+    stop.click()
+    expect(trial).to_be_visible()
+    expect(stop).to_have_count(0)
     switches.nth(3).focus()
     page.keyboard.press("Space")
     assert not switches.nth(3).is_checked()
@@ -448,6 +453,8 @@ def test_a_reader_finds_a_sentence_that_a_head_changes(browser: Browser, site: P
     expect(same).to_be_empty()
     box.get_by_role("switch").nth(3).click()
     expect(same).to_contain_text(word["live.heads.same"])  # one head less changes little
+    before, after = (float(part) for part in re.findall(r"\d\.\d+", same.inner_text()))
+    assert before > after > 0.5  # though the network is less sure
     same.get_by_role("button", name=word["live.heads.find"]).click()
     expect(same).to_be_empty()
     assert order_of(page) != sentence

@@ -15,6 +15,7 @@ courseLive.components.heads = async ({ box, words }) => {
   let original = COURSE_SENTENCE.split(" "); // the sentence as the corpus has it
   let tokens = [...original]; // in the reader's order
   let whole; // its translation with everything on, in its own order
+  let wholeChance; // and how probable the network finds it
   let result; // what is shown
   let looked = `${cross.at(-1)} 0`; // the head that is drawn large
   let counting; // the count or the search that is under way
@@ -30,6 +31,7 @@ courseLive.components.heads = async ({ box, words }) => {
   const large = element("div", { class: "live-large" });
   const counted = element("p", { class: "live-line", role: "status" });
   const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
+  const trial = button(words.count, () => (trial.textContent === words.stop ? stop() : count()));
   const positions = element("input", { type: "checkbox", checked: true, onchange: () => { options.positions = positions.checked; translate(); } });
   box.append(
     element("p", { class: "live-small" }, words.drag, element("span", { class: "live-keys" }, " ", words.keys)), chips,
@@ -37,7 +39,7 @@ courseLive.components.heads = async ({ box, words }) => {
       element("label", { class: "live-check" }, positions, " ", words.positions)),
     before, now, unchanged, element("p", { class: "live-small" }, words.press),
     element("div", { class: "live-columns live-wide-left" }, maps, large),
-    element("div", { class: "live-stepper" }, button(words.all_on, allOn), button(words.count, count), counted));
+    element("div", { class: "live-stepper" }, button(words.all_on, allOn), trial, counted));
 
   // --- source words in another order ------------------------------------------------------------------
 
@@ -93,7 +95,9 @@ courseLive.components.heads = async ({ box, words }) => {
     tokens = [...sentence];
     chips.replaceChildren(...tokens.map(chip));
     nameChips();
-    whole = network.translate(original).tokens;
+    const asTrained = network.translate(original);
+    whole = asTrained.tokens;
+    wholeChance = chance(asTrained);
     before.replaceChildren(words.whole, " ", element("span", { lang: LANGUAGE }, whole.join(" ")));
     translate();
   }
@@ -173,9 +177,18 @@ courseLive.components.heads = async ({ box, words }) => {
 
   // --- what happens -----------------------------------------------------------------------------------
 
-  function translate() {
+  // The probability of all tokens together.
+  const chance = ({ steps }) => steps.reduce((product, { logits }) => product * network.best(logits, 1)[0].probability, 1);
+  const shown = probability => (probability < 0.995 ? number(probability) : `>${number(0.99)}`);
+
+  function stop() {
     clearTimeout(counting);
+    trial.textContent = words.count;
     counted.textContent = "";
+  }
+
+  function translate() {
+    stop();
     result = network.translate(tokens, options);
     const target = result.tokens.map((token, i) => (token === whole[i] ? `${token} ` : [element("mark", {}, token), " "]));
     now.replaceChildren(fill(words.now, { n: options.off.size }), " ", element("span", { lang: LANGUAGE }, ...target.flat()));
@@ -188,11 +201,12 @@ courseLive.components.heads = async ({ box, words }) => {
   function tellUnchanged() {
     const isTouched = options.off.size > 0 || !options.positions;
     const isSame = result.tokens.join(" ") === whole.join(" ") && (isTouched || tokens.join(" ") !== original.join(" "));
-    unchanged.replaceChildren(...(isSame ? [words.same, isTouched ? button(words.find, findChanged) : ""] : []));
+    const sure = isSame ? ` ${fill(words.sure, { before: shown(wholeChance), now: shown(chance(result)) })}` : "";
+    unchanged.replaceChildren(...(isSame ? [words.same + sure, isTouched ? button(words.find, findChanged) : ""] : []));
   }
 
   function findChanged() {
-    clearTimeout(counting);
+    stop();
     const translated = (source, how) => network.translate(source.split(" "), how).tokens.join(" ");
     const first = Math.floor(Math.random() * rows.length); // another one each time
     let done = 0;
@@ -221,7 +235,8 @@ courseLive.components.heads = async ({ box, words }) => {
 
   // How many of the test sentences are translated exactly; a slice at a time, so that the page stays awake.
   function count() {
-    clearTimeout(counting);
+    stop();
+    trial.textContent = words.stop;
     let right = 0;
     let rightTrained = 0;
     let done = 0;
@@ -235,6 +250,7 @@ courseLive.components.heads = async ({ box, words }) => {
       }
       counted.textContent = `${done} / ${rows.length}`;
       if (done < rows.length) { counting = setTimeout(onward); return; }
+      trial.textContent = words.count;
       trained ??= number(rightTrained / rows.length);
       counted.textContent = fill(words.counted, { n: rows.length, share: number(right / rows.length), whole: trained });
       counted.scrollIntoView({ block: "nearest" });
