@@ -306,28 +306,6 @@ def test_a_page_is_light_quiet_and_open_to_everyone(browser, address, site, path
     page.close()
 
 
-def test_a_phone_folds_long_classes_until_they_are_asked_for(browser, address):
-    """Only a phone does; a link to the class, a press and paper open it."""
-    long = "article details.long"
-    desk = browser.new_page(viewport=DESK)
-    desk.goto(f"{address}/en/inside-language-models.html")
-    count = desk.locator(long).count()
-    assert desk.locator(f"{long}[open]").count() == count > 0
-    phone = browser.new_page(viewport=PHONE)
-    phone.goto(f"{address}/en/inside-language-models.html")
-    assert phone.locator(f"{long}[open]").count() == 0
-    summary = phone.locator(f"{long} summary").filter(has_text="class RotaryAttention")
-    summary.click()
-    assert phone.locator("#class-RotaryAttention pre").is_visible()
-    phone.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert phone.locator(f"{long}[open]").count() == count
-    phone.goto(f"{address}/en/inside-language-models.html#class-RotaryAttention")
-    phone.reload()
-    assert phone.locator("#class-RotaryAttention pre").is_visible()
-    desk.close()
-    phone.close()
-
-
 # What is drawn, not what stands in the source, with all that is folded open.
 UNSEEN = """() => {
     const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1}).getContext("2d");

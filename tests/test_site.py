@@ -433,7 +433,7 @@ def interface_text(page: Path) -> set[str]:
         ".neighbours a, .notice ul, [hreflang]"
     ):
         node.extract()
-    inside = parsed(page).select(".headerlink, .wide, article .cell > details:not(.long) > summary")
+    inside = parsed(page).select(".headerlink, .wide, article .cell > details > summary")
     found = [node.get(name, "") for name in LABELS for node in [*frame.find_all(True), *inside]]
     found += [node.get_text() for node in inside if node.name == "summary"]
     found += [*frame.body.stripped_strings, *SAID_BY_SCRIPT.findall(text)]

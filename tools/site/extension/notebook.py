@@ -23,7 +23,6 @@ from .renderer import CellRenderer
 from .terms import GLOSSARY, in_alphabetical_order
 from .writer import Box
 
-LONG = 22  # lines of a class that a phone folds
 SIGNATURE = 200  # characters of a class's code that the search knows
 BOLD = re.compile(r"\s*\*\*")
 
@@ -91,10 +90,6 @@ def code_cell(cell: dict, role: Role, renderer: CellRenderer) -> list[nodes.Node
         if key := fold_word(cell, role, has_picture):
             label = fold_label(key, source, words(renderer.environment.config))
             parts = [folded(label, *parts, classes=["aside"])]
-        elif name and source.count("\n") >= LONG:
-            first = re.search(r"^(?:class|def) \w+", source, re.MULTILINE)
-            parts = [folded(f"<code>{first[0]}</code>", *parts, classes=["long"])]
-            parts[0]["open"] = True
     if role is Role.OPENING and renderer.environment.docname == renderer.environment.config.root_doc:
         shown = [Box("", *shown, ids=["live-translator"])]
     if name and (start := re.search(rf"^(?:class|def) {name}\b", source, re.MULTILINE)):

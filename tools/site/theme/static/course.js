@@ -92,9 +92,6 @@
   document.addEventListener("toggle", whenIdle, true); // what was folded has its width now
   document.fonts.ready.then(whenIdle);
 
-  // On a phone, long classes are folded: their text says what they do.
-  if (matchMedia("(max-width: 40rem)").matches) for (const box of document.querySelectorAll("article details.long")) box.open = false;
-
   // A link may lead into what is folded.
   const unfold = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
