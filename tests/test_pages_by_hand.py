@@ -31,6 +31,7 @@ from mha_course.transformer import PositionalEncoding, Transformer, feed_forward
 from mha_course.translation import translate_all
 from tools.course import Course, cells
 from tools.experiments.live_models import load_model
+from tools.experiments.parts import BilinearAttention
 
 COURSE = Course()
 
@@ -470,3 +471,36 @@ def test_an_induction_head_written_by_hand_copies_every_token() -> None:
     given = {"F": nn.functional, "causal_mask": causal_mask}
     names = names_of("inside-language-models", "induction-train", "solution-by-hand", given=given)
     assert torch.equal(names["written"], names["by_hand"][:, 16:])
+
+
+def test_memory_and_parameters_of_the_scores_are_as_the_page_says() -> None:
+    given = {"AdditiveAttention": AdditiveAttention, "DotProductAttention": DotProductAttention}
+    names = names_of("swapping-parts", "dot-bilinear-class", "cost-bytes", given=given)
+    n, d = 32, 64
+    kept = {  # tensors that the gradient needs, in numbers of 4 bytes
+        AdditiveAttention(d): n * n * d + n * n + 2 * n * d + 2 * d * d + d,
+        names["BilinearAttention"](d): n * n + 3 * n * d + d * d,
+        DotProductAttention(): n * n + 2 * n * d,
+    }
+    for attention, numbers in kept.items():
+        assert names["kept_kib"](attention, n) == 4 * numbers / 1024
+    parameters = [sum(one.numel() for one in attention.parameters()) for attention in kept]
+    table = COURSE.read("en", "swapping-parts")
+    row_ends = re.findall(r"\| ([\d,]+) \|$", cells(table, "markdown")["dot"].source, re.M)
+    assert parameters == [int(number.replace(",", "")) for number in row_ends]
+
+
+def test_the_bilinear_score_and_the_lstm_step_of_the_page_equal_the_experiment_and_pytorch() -> None:
+    names = names_of(
+        "swapping-parts",
+        "dot-bilinear-class",
+        "lstm-parameters",
+        "solution-lstm-step",
+        given={"DotProductAttention": DotProductAttention},
+    )
+    ours, stored = names["BilinearAttention"](4), BilinearAttention(4)
+    stored.load_state_dict(ours.state_dict())
+    queries, keys = torch.randn(2, 3, 4), torch.randn(2, 5, 4)
+    assert torch.equal(ours(queries, keys, keys), stored(queries, keys, keys))
+    for mine, theirs in zip(names["mine"], names["theirs"], strict=True):
+        assert_close(mine, theirs)
