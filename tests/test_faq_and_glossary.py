@@ -44,7 +44,7 @@ def test_every_answer_runs_or_links_to_a_cell() -> None:
 
 def test_the_glossary_has_one_cell_and_one_row_for_each_term() -> None:
     page = cells(COURSE.read("en", "glossary"))
-    terms = (re.match(r"\*\*(.+?)\*\*: ", cell.source) for cell in page.values())
+    terms = (re.match(r"\*\*(.+?)\*\*(?: \(.+?\))?: ", cell.source) for cell in page.values())
     defined = [term[1].lower() for term in terms if term]
     assert sorted(defined) == sorted(row["en"].lower() for row in COURSE.terms)
     rows = page["terms-table"].source.splitlines()[2:]
@@ -52,7 +52,7 @@ def test_the_glossary_has_one_cell_and_one_row_for_each_term() -> None:
 
 
 def test_the_glossary_is_in_alphabetical_order() -> None:
-    terms = [re.match(r"\*\*(.+?)\*\*: ", c.source) for c in cells(COURSE.read("en", "glossary")).values()]
+    terms = [re.match(r"\*\*(.+?)\*\*(?: \(.+?\))?: ", c.source) for c in cells(COURSE.read("en", "glossary")).values()]
     words = [term[1].lower().replace("-", " ") for term in terms if term]
     assert words == sorted(words)
 

@@ -7,7 +7,7 @@ writes two tables to ``mha_course/data``.
 ``names.tsv`` has a row for each model: first those of the chapter's setting, one a seed, and the same trained
 twice as long. Then come those that differ in ``merges``, in ``share`` (of the training names; the number of
 steps stays) or in ``num_hiddens``, the last with several learning rates each. At the end come the n-grams,
-over characters (``merges`` 0) or pieces. ``bits_dev`` and ``bits_test`` are bits a byte, where the end of a
+over characters (``merges`` 0) or pieces. ``bits_dev`` and ``bits_test`` are bits per byte, where the end of a
 name counts as one byte; ``perplexity`` is that of a token of ``dev``. The first six models and the n-gram
 that is best on ``dev`` also write 3,000 names a seed: ``held_out`` counts the names of ``test`` among them,
 ``invented`` those that Unicode 3.2 does not have, and ``later`` those of the invented that Python's newer
@@ -116,7 +116,7 @@ def size_in_bytes(part: str) -> int:
 
 
 def scores(nats: dict[str, float], tokens: int) -> Row:
-    """Return bits a byte of both parts, and the perplexity of a token of ``dev``."""
+    """Return bits per byte of both parts, and the perplexity of a token of ``dev``."""
     bits = {f"bits_{part}": f"{nats[part] / math.log(2) / size_in_bytes(part):.3f}" for part in nats}
     return bits | {"perplexity": f"{math.exp(nats['dev'] / tokens):.2f}"}
 
