@@ -26,10 +26,10 @@ LONG = 5  # seconds: a shorter cell has no row of its own
 
 def timed(notebook: NotebookNode) -> NotebookNode:
     """A notebook whose last cell prints the processor time after each of the page's code cells."""
-    made = [new_code_cell("import json, time\n_times = [time.process_time()]")]
+    made = [new_code_cell("import json as _json, time as _clock\n_times = [_clock.process_time()]")]
     for cell in cells(notebook, "code").values():
-        made += [new_code_cell(cell.source), new_code_cell("_times.append(time.process_time())")]
-    made.append(new_code_cell("print(json.dumps(_times))"))
+        made += [new_code_cell(cell.source), new_code_cell("_times.append(_clock.process_time())")]
+    made.append(new_code_cell("print(_json.dumps(_times))"))
     return NotebookNode(notebook, cells=made)
 
 
