@@ -61,6 +61,8 @@ def build_edition(
 
     # Pages that were read have their pictures beside them already: so what was read is kept for each place.
     work = out.parent / "work" / out.name / language
+    if not (out / language).exists():
+        shutil.rmtree(work / "doctrees", ignore_errors=True)
     source = stage(course, language, work)
     alone = page is not None and (out / language / f"{page}.html").exists()
     status = build_sphinx(
