@@ -52,7 +52,10 @@ def test_the_glossary_has_one_cell_and_one_row_for_each_term() -> None:
 
 
 def test_the_glossary_is_in_alphabetical_order() -> None:
-    terms = [re.match(r"\*\*(.+?)\*\*(?: \(.+?\))?: ", c.source) for c in cells(COURSE.read("en", "glossary")).values()]
+    terms = [
+        re.match(r"\*\*(.+?)\*\*(?: \(.+?\))?: ", c.source)
+        for c in cells(COURSE.read("en", "glossary")).values()
+    ]
     words = [term[1].lower().replace("-", " ") for term in terms if term]
     assert words == sorted(words)
 
