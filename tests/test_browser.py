@@ -1,5 +1,6 @@
 """The site in a real browser: it switches languages, finds words, needs no other host and suits everyone."""
 
+import csv
 import gzip
 import io
 import re
@@ -723,6 +724,25 @@ def test_answers_and_exercises_are_remembered_and_can_be_forgotten(browser, addr
     assert page.locator(".read, .done, .tick :checked").count() == 0
     page.reload()
     assert page.locator(".read, .done, .tick :checked").count() == 0
+    context.close()
+
+
+def test_progress_is_saved_as_a_table_for_a_teacher(browser, address):
+    context = browser.new_context(viewport=DESK)
+    page = context.new_page()
+    page.goto(f"{address}/tr/{CHAPTER}.html")
+    assert page.locator(".save:visible").count() == 0  # nothing to save yet
+    page.click("details.answer:has(.right) > summary")
+    page.locator("section.exercise .tick input").first.check()
+    page.locator("main > .tick input").check()
+    questions, tasks = page.locator("details.answer > .right").count(), page.locator("section.exercise").count()
+    title = page.locator(f'.chapters li[data-stem="{CHAPTER}"] .title').inner_text()
+    with page.expect_download() as download:
+        page.click(".chapters .save")
+    with open(download.value.path(), encoding="utf-8-sig", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert len(head) == 6 and head[0] == "Bölüm" and len(rows) == page.locator(".chapters .number").count()
+    assert [" ".join(title.split()), "1", "1", str(questions), "1", str(tasks)] in rows
     context.close()
 
 

@@ -59,7 +59,7 @@
     }
     markDone();
     if (whole) whole.checked = read[stem] === true;
-    for (const button of all(".forget")) button.hidden = Object.keys(read).length === 0;
+    for (const button of all(".forget, .save")) button.hidden = Object.keys(read).length === 0;
     if (!start) return;
     const last = numbered.findIndex(item => item.dataset.stem === read.last);
     const unread = [...numbered.slice(last), ...numbered].find(item => read[item.dataset.stem] !== true);
@@ -74,6 +74,24 @@
     read = {};
     keep();
     show();
+  });
+
+  // A table for a teacher: of each chapter whether it was read, and how many questions and exercises of it are done.
+  const record = () => numbered.map(item => {
+    const { quiz = [], tasks: solved = [], count = {} } = read.done?.[item.dataset.stem] ?? {};
+    const isRead = read[item.dataset.stem] === true;
+    return [item.querySelector(".title").textContent, isRead ? 1 : 0, quiz.length, count.quiz ?? "", solved.length, count.tasks ?? ""];
+  });
+  const quoted = value => `"${String(value).replaceAll('"', '""')}"`;
+  for (const button of all(".save")) button.addEventListener("click", () => {
+    recall();
+    const rows = [list.dataset.columns.split("|"), ...record()];
+    const table = rows.map(row => `${row.map(quoted).join(",")}\r\n`).join("");
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob(["\ufeff", table], { type: "text/csv" })); // spreadsheets know UTF-8 by the mark
+    link.download = "attention-course.csv";
+    link.click();
+    URL.revokeObjectURL(link.href);
   });
 
   for (const right of isChapter ? all("details.answer:has(> .right)") : []) {
