@@ -735,7 +735,10 @@ def test_progress_is_saved_as_a_table_for_a_teacher(browser, address):
     page.click("details.answer:has(.right) > summary")
     page.locator("section.exercise .tick input").first.check()
     page.locator("main > .tick input").check()
-    questions, tasks = page.locator("details.answer > .right").count(), page.locator("section.exercise").count()
+    questions, tasks = (
+        page.locator("details.answer > .right").count(),
+        page.locator("section.exercise").count(),
+    )
     title = page.locator(f'.chapters li[data-stem="{CHAPTER}"] .title').inner_text()
     with page.expect_download() as download:
         page.click(".chapters .save")
