@@ -35,7 +35,7 @@ Passes = Callable[[], object]
 
 
 class Case(NamedTuple):
-    """What may be attended to."""
+    """Which keys a query may attend to."""
 
     lens: Tensor | None = None
     is_causal: bool = False

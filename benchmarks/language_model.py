@@ -43,7 +43,7 @@ WRITING = tuple(Size(1, steps, 256, 8, 4) for steps in (64, 128, 256))
 
 
 class TorchModel(nn.Module):
-    """What PyTorch's layers make of the same sizes."""
+    """The same model built from PyTorch's layers."""
 
     def __init__(self, size: Size) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""How the benchmarks measure: interleaved rounds in one process; peak memory in processes of its own."""
+"""Timing in interleaved rounds of one process; peak memory in a process of its own."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""How long each chapter's code runs, on one core: its processor time, and the cells that take most of it.
+"""Measure each chapter's processor time on one core, and the cells that take most of it.
 
 ``python -m benchmarks.pages`` runs every chapter (about ten minutes) and writes ``book/running.tsv``, of
 which ``sync`` makes the table for teachers; ``python -m benchmarks.pages STEM …`` runs some chapters.

@@ -1,4 +1,4 @@
-"""What half of the heads cost: computed, masked and cut out.
+"""The cost of half of the heads: computed, masked and cut out.
 
 ``python -m benchmarks.pruning [--threads 2] [--seconds 10] [--cpu]`` prints a table and writes it into
 ``_build/bench``. Masked and cut out give the same output, which is checked. Times are medians over

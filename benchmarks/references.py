@@ -1,4 +1,4 @@
-"""What the course is measured and tested against: D2L 1.0.3, and models written from descriptions."""
+"""Peers to measure and test against: D2L 1.0.3, and models written from descriptions."""
 
 import math
 import sys

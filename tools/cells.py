@@ -1,4 +1,4 @@
-"""What a cell of a notebook is. Every tool that treats cells differently asks here.
+"""The contract: the role of each notebook cell. Every tool that treats cells differently asks here.
 
 A cell's role follows from its id, its type, its tags and its place on the page. Scripts of the site get roles
 as fields of the search data or as classes; they do not read ids. A new role is one entry in the tables below.
@@ -16,7 +16,7 @@ Cell = Mapping[str, Any]  # a cell of a notebook, as nbformat reads it
 
 
 class Role(StrEnum):
-    """What a cell is there for. A role's value is also how scripts and style sheets name it."""
+    """The purpose of a cell. Scripts and style sheets use the role's value as its name."""
 
     TITLE = "title"
     SETUP = "setup"  # installs the package; made by sync

@@ -107,7 +107,7 @@ class Course:
     # --- settings ---------------------------------------------------------------------------------
 
     def parsed(self, path: str) -> dict[str, Any]:
-        """What a settings file says; nothing where the course has none."""
+        """Return a settings file's content; empty where the course has no such file."""
         return parsed_yaml(path, self.text(path))
 
     @cached_property
@@ -138,7 +138,7 @@ class Course:
         return list(self.languages)[1:]
 
     def words(self, language: str) -> dict[str, str]:
-        """What the site says besides the chapters; English where the language has no word yet."""
+        """Return the words of the interface; English where the language has none yet."""
         both = (self.parsed(f"book/{code}/words.yml") for code in (self.source, language))
         return {key: word for words in both for key, word in words.items()}
 
@@ -150,7 +150,7 @@ class Course:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What ``_config.yml`` says."""
+        """Return the content of ``_config.yml``."""
         return self.parsed("_config.yml")
 
     @property
@@ -190,12 +190,12 @@ class Course:
 
     @property
     def claims(self) -> list[dict[str, str]]:
-        """What was measured of every claim: chapter, cell, claim, threshold, and a column for each seed."""
+        """Return the measured claims: chapter, cell, claim, threshold, and a column for each seed."""
         return list(csv.DictReader(self.text(CLAIMS).splitlines(), delimiter="\t"))
 
     @property
     def running(self) -> list[dict[str, str]]:
-        """How many seconds chapters run (without a cell), and their longest cells: chapter, cell, seconds."""
+        """Return running times in seconds of chapters (rows without a cell) and of their slowest cells."""
         return list(csv.DictReader(self.text(RUNNING).splitlines(), delimiter="\t"))
 
     def asked(self, language: str) -> dict[str, list[str]]:

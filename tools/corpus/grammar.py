@@ -1,4 +1,4 @@
-"""What the five grammars share: words with labels, meanings, lexicon and patterns."""
+"""Shared by the five grammars: words with labels, meanings, the lexicon and sentence patterns."""
 
 import csv
 import tomllib
@@ -22,7 +22,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a row says, before any language says it; "" where the template has no such part."""
+    """The meaning of a row, before it is put into a language; "" where the template lacks a part."""
 
     template: str
     subject: str = ""

@@ -126,7 +126,7 @@ def who(meaning: Meaning, feature: str) -> list[Word]:
 
 
 def owner(meaning: Meaning, feature: str) -> list[Word]:
-    """Who has something, in the genitive."""
+    """The possessor, in the genitive."""
     if meaning.subject in ("he", "she", "they"):
         return words("onların" if meaning.subject == "they" else "onun", "subj")
     name = who(meaning, "")

@@ -14,7 +14,7 @@ def name(meaning: Meaning) -> list[Word]:
 
 
 def after(meaning: Meaning) -> list[Word]:
-    """What follows the noun: this, of mine, any."""
+    """Return the words that follow the noun: this, of mine, any."""
     if meaning.determiner == "own":
         return words("của mình", "det")
     return words(lexicon("determiners")[meaning.determiner]["vi_after"], "det")

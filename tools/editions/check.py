@@ -225,7 +225,7 @@ def check_content(
 
 
 def check_words(course: Course, language: str) -> Iterator[Finding]:
-    """What the site says has every word of English, with the same places for numbers."""
+    """Check that words.yml has every key of the English one, with the same placeholders."""
     where = f"book/{language}/words.yml"
     try:
         english, ours = course.words(course.source), course.words(language)

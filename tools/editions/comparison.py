@@ -17,7 +17,7 @@ from .markup import CONTENTS, skeleton
 
 
 class Difference(NamedTuple):
-    """What a translation lacks or adds, and whether that is an error or a warning."""
+    """Something that a translation lacks or adds; an error or a warning."""
 
     level: str
     what: str

@@ -67,7 +67,7 @@ def write_export(course: Course, language: str, stem: str, path: Path, todo: boo
 
 
 def holds_work(course: Course, language: str, stem: str, path: Path) -> bool:
-    """Whether the file says what its notebook does not, and is not as export wrote it."""
+    """Return whether the file was edited since export, and differs from its notebook."""
     file = read_text(path)
     body, _, stated = file.rpartition(f"\n{END}")
     if digest(body) == stated.strip():

@@ -84,7 +84,7 @@ def data_files(folder: Path) -> list[Path]:
 
 
 def names(code: str, path: Path) -> bool:
-    """Whether the code has the file's name, with or without its ending, as a string."""
+    """Return whether the code names the file, with or without its suffix, in a string."""
     return f'"{path.stem}"' in code or f'"{path.name}"' in code
 
 

@@ -1,4 +1,4 @@
-"""How the code of a page is laid out: by ruff, as ``book/ruff.toml`` says."""
+"""Format the code of a page with ruff, by the settings in ``book/ruff.toml``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed in English, as git remembers it, and the statement that it changed no meaning."""
+"""Show what changed in English since a commit, and record that a change was trivial."""
 
 from __future__ import annotations
 

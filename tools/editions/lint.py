@@ -13,7 +13,7 @@ from .markup import headings, plain, stray_marks
 
 
 def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
-    """What a reader of the text would stumble over."""
+    """Find mistakes in a text that a reader would stumble over."""
     language = course.languages[code]
     if not text.strip():
         yield "is empty"

@@ -84,7 +84,7 @@ def write_lock(course: Course, language: str, lock: Lock) -> bool:
 
 
 def page_state(language: str, stem: str, course: Course | None = None) -> PageState:
-    """What a reader is told. A cell edited but not stamped counts as stale: nobody vouches for it."""
+    """Return the state that readers are shown. A cell edited but not stamped counts as stale."""
     course = course or Course()
     english = cells(course.read(course.source, stem))
     if language == course.source:

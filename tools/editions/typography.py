@@ -1,4 +1,4 @@
-"""What no text may have in it, in any language, and what each language adds in its settings."""
+"""Typographic rules for all languages; each language adds its own in its settings."""
 
 from __future__ import annotations
 

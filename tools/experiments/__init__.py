@@ -1,1 +1,1 @@
-"""What takes longer than a page may: each module but `claims` writes `mha_course/data/<module>.tsv`."""
+"""Experiments too long for a page. Each module but `claims` writes `mha_course/data/<module>.tsv`."""

@@ -44,7 +44,7 @@ def kept_bytes(attention: Attention, tensors: list[Tensor]) -> int:
 
 
 def times(attention: Attention, tensors: list[Tensor]) -> dict[str, Callable[[], object]]:
-    """What is timed: the forward pass alone, and a step of training."""
+    """Return the two calls that are timed: a forward pass, and a training step."""
 
     def forward() -> None:
         with torch.no_grad():

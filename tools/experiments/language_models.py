@@ -236,7 +236,7 @@ def write(
 
 
 def verdicts(text: str, trained: set[str]) -> dict[str, bool]:
-    """Whether the grammar could produce a sentence, whether it is new, and whether it has an unseen pair."""
+    """Return whether the grammar accepts a sentence, whether it is new, and whether it has an unseen pair."""
     grammatical, new = text in grammar(), text not in trained
     both = grammatical and new
     return {"grammatical": grammatical, "new": new, "both": both, "unseen": both and grammar()[text]}

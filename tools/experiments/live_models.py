@@ -123,7 +123,7 @@ def script(name: str, content: dict[str, Any]) -> str:
 
 
 def content_of(path: Path) -> dict[str, Any]:
-    """What such a script hands over."""
+    """Return the content that such a script stores."""
     text = path.read_text(encoding="utf-8")
     content: dict[str, Any] = json.loads(text[text.index("{") : text.rindex("}") + 1])
     return content

@@ -72,7 +72,7 @@ def load() -> Data:
 
 
 def is_question(pair: Pair) -> bool:
-    """Whether a pair is of the first of the two kinds."""
+    """Return whether a pair is of the first of the two kinds."""
     return pair.source[-1] == "?"
 
 

@@ -1,4 +1,4 @@
-"""What long experiments share: the seeds, training on every core with progress, and tables written whole.
+"""Shared by long experiments: seeds, training on every core with progress, and writing tables.
 
 A module of this folder names its ``settings``, has a ``measure`` that trains one of them and returns what it
 found, and a ``main`` of two or three lines. Its tables lie in ``mha_course/data``, where the pages read them.

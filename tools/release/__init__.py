@@ -1,1 +1,1 @@
-"""What readers get: the package, an archive an edition, copies without solutions, a release."""
+"""Build what is published: the package, archives, copies without solutions, a release."""

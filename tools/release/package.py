@@ -43,7 +43,7 @@ def build(course: Course, out: Path) -> tuple[Path, Path]:
 
 
 def lacking(course: Course, wheel: Path, source: Path) -> list[str]:
-    """What git has of the package, and the licences, where wheel or source archive lack it."""
+    """Return the files of the package, and the licences, that wheel or source archive lack."""
     listed = subprocess.run(
         ["git", "ls-files", course.package], cwd=course.root, capture_output=True, text=True, check=True
     )

@@ -32,7 +32,7 @@ def write_root(out: Path, course: Course, codes: list[str]) -> None:
 
 
 def policy_of(page: str) -> str:
-    """What a page may load that brings its script and style along, since it is shown at any address."""
+    """Return the content security policy of a page: nothing but its own inline script and style."""
     kinds = {"script": "script-src", "style": "style-src"}
     rules = ["default-src 'none'"]
     for name, rule in kinds.items():

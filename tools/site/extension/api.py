@@ -60,7 +60,7 @@ def homes() -> dict[str, str]:
 
 
 def decorated(node: Documented, name: str) -> bool:
-    """Whether a function has this decorator."""
+    """Return whether a function has this decorator."""
     return any(ast.unparse(part) == name for part in node.decorator_list)
 
 

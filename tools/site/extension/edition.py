@@ -1,4 +1,4 @@
-"""What one build is of: the course, and the words of the language that the edition speaks."""
+"""The course that is built, and the words of the edition's language."""
 
 from functools import cache
 from pathlib import Path
@@ -21,10 +21,10 @@ def course_of(config: Config) -> Course:
 
 @cache
 def words_of(course: Course, language: str) -> dict[str, str]:
-    """What the site says in a language besides the chapters, read once."""
+    """Return the interface's words in a language, read once."""
     return course.words(language)
 
 
 def words(config: Config) -> dict[str, str]:
-    """What the site says in the edition's language."""
+    """Return the interface's words in the edition's language."""
     return words_of(course_of(config), config.course_language)

@@ -33,7 +33,7 @@ def start_button(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 
 def lead(app: Sphinx, doctree: nodes.document) -> None:
-    """What cards say of a page that is no notebook: its first paragraph."""
+    """Store a card's text for a page that is not a notebook: its first paragraph."""
     if paragraph := next(doctree.findall(nodes.paragraph), None):
         app.env.metadata[app.env.docname].setdefault("lead", plain(paragraph))
 
@@ -66,7 +66,7 @@ def part_of_drawing(folder: Path, address: str) -> tuple[str, int, int] | None:
 
 
 def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
-    """What other sites show of a chapter, where the site has an address: its opening picture on blue."""
+    """Write the share image of a chapter, where the site has an address: its opening picture on blue."""
     address = app.env.metadata.get(page, {}).get("picture", ("",))[0]
     if not app.config.html_baseurl or not address.endswith(".webp"):
         return

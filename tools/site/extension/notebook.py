@@ -134,13 +134,13 @@ def statements(source: str) -> list[ast.stmt]:
 
 
 def assertions(source: str) -> list[str]:
-    """What a cell asserts, as code."""
+    """Return the assertions of a cell, as code."""
     nodes_of = (node for statement in statements(source) for node in ast.walk(statement))
     return [ast.unparse(node.test) for node in nodes_of if isinstance(node, ast.Assert)]
 
 
 def only_diagrams(source: str) -> bool:
-    """Whether a cell does nothing but show drawings of the package."""
+    """Return whether a cell only shows drawings of the package."""
     found = statements(source)
     return bool(found) and all(re.fullmatch(r"diagram\(.*\)", ast.unparse(part)) for part in found)
 

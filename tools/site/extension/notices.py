@@ -1,4 +1,4 @@
-"""What readers are told of the translations: a notice on a page, and the table of all pages."""
+"""Tell readers the state of the translations: a notice on a page, and a table of all pages."""
 
 from functools import cache
 from pathlib import PurePosixPath
@@ -22,12 +22,12 @@ def state_of(course: Course, language: str, stem: str) -> PageState | None:
 
 
 def is_translation(course: Course, language: str, stem: str) -> bool:
-    """Whether a page has a source in another language."""
+    """Return whether a page is translated from another language."""
     return language != course.source and course.path(course.source, stem).exists()
 
 
 def untranslated(course: Course, language: str, stem: str) -> bool:
-    """Whether a chapter stands in the source language although the edition's is another."""
+    """Return whether a chapter is shown in the source language for want of a translation."""
     if not is_translation(course, language, stem):
         return False
     state = state_of(course, language, stem)
@@ -35,7 +35,7 @@ def untranslated(course: Course, language: str, stem: str) -> bool:
 
 
 def notices(app: Sphinx, page: str) -> list[dict[str, str]]:
-    """What to say above a page: passages that are older than the English, passages not translated."""
+    """Return the notice above a page: outdated passages, passages not translated."""
     course, language, word = course_of(app.config), app.config.course_language, words(app.config)
     stem, source = page.rpartition("/")[2], course.source
     if not is_translation(course, language, stem):

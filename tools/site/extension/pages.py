@@ -1,4 +1,4 @@
-"""What the templates need to know of a page: its language, neighbours, chapters, buttons and notices."""
+"""The templates' context for a page: language, neighbours, chapters, buttons and notices."""
 
 import hashlib
 import re
@@ -79,7 +79,7 @@ def home_of(app: Sphinx) -> str:
 
 
 def runs(app: Sphinx, stem: str) -> bool:
-    """Whether a page is a notebook with code to run."""
+    """Return whether a page is a notebook with code."""
     course, language = course_of(app.config), app.config.course_language
     return course.path(language, stem).exists() and any(
         cell.cell_type == "code" for cell in course.read(language, stem).cells
@@ -174,7 +174,7 @@ def parts(app: Sphinx, page: str) -> list[dict[str, Any]]:
 
 
 def about(app: Sphinx, here: str, stem: str) -> dict[str, Any]:
-    """What lists of chapters say of a page."""
+    """Return a page's entry in the lists of chapters."""
     course, word = course_of(app.config), words(app.config)
     page = str(PurePosixPath(here).with_name(stem))
     facts = app.env.metadata.get(page, {})
@@ -214,7 +214,7 @@ def heading(section: nodes.section) -> str:
 
 
 def repository(app: Sphinx) -> dict[str, str]:
-    """Where the project is published; `repository.url` is empty until it is."""
+    """Return the repository's settings; `repository.url` is empty until the project is published."""
     return app.config.course_repository or course_of(app.config).repository
 
 

@@ -136,7 +136,7 @@ class CellRenderer(SphinxRenderer):
                 section += nodes.raw("", TOOLS, format="html")
 
     def dress_beginning(self, node: nodes.paragraph) -> None:
-        """What stands under a page's title: the promise, a link to begin with, what is needed, the time."""
+        """Mark what follows a page's title: promise, first link, prerequisites and time."""
         start = first_part(node)
         if not isinstance(start, nodes.strong):
             if node.parent.index(node) == 1:
@@ -152,7 +152,7 @@ class CellRenderer(SphinxRenderer):
                 self.facts["minutes"] = int(number[0])  # the last of these lines says the time
 
     def is_contents(self, node: nodes.Element) -> bool:
-        """Whether this is the home page's plain list of chapters, which the site shows as cards."""
+        """Return whether this is the home page's plain list of chapters, which becomes cards."""
         return self.is_home() and self.cell == "chapters" and isinstance(node.parent, nodes.section)
 
     def is_home(self) -> bool:
@@ -177,7 +177,7 @@ class CellRenderer(SphinxRenderer):
         return box.children
 
     def summary(self) -> dict[str, object]:
-        """What search and the page's description need of this notebook."""
+        """Collect a notebook's passages for the search and the page's description."""
         paragraphs = (plain(node).replace("\n", " ") for node in self.document.findall(nodes.paragraph))
         description = shorten(next(paragraphs, ""))
         return {"passages": self.passages, "links": self.links, "description": description, **self.facts}
@@ -226,7 +226,7 @@ class CellRenderer(SphinxRenderer):
 
 
 def first_part(paragraph: nodes.Element) -> nodes.Node | None:
-    """What a paragraph begins with; an empty text comes first."""
+    """Return the first node of a paragraph; an empty text node is skipped."""
     return next((part for part in paragraph if part.astext()), None)
 
 
@@ -238,7 +238,7 @@ def close_gap(strong: nodes.strong) -> None:
 
 
 def said(node: nodes.Node) -> str:
-    """What a block says to the search: a table in its rows, and nothing of a quiz's answers."""
+    """Return a block's text for the search: tables by row, quiz answers left out."""
     if isinstance(node, nodes.table):
         rows = ([plain(entry) for entry in row.findall(nodes.entry)] for row in node.findall(nodes.row))
         return " / ".join(" · ".join(filter(None, row)) for row in rows)
@@ -249,7 +249,7 @@ def said(node: nodes.Node) -> str:
 
 
 def named(added: list[nodes.Node]) -> str:
-    """What a passage says it is about, `**Query** (the question): …`; empty where it begins otherwise."""
+    """Return the term that a passage defines, `**Query** (the question): …`; empty where it defines none."""
     first = next((node for node in added if isinstance(node, nodes.title | nodes.paragraph)), None)
     if not isinstance(first, nodes.paragraph) or not isinstance(first_part(first), nodes.strong):
         return ""

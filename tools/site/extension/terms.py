@@ -102,7 +102,7 @@ def link_first(
 
 
 def hints(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
-    """What the page's links to terms and sources lead to, for the script that shows it beside them."""
+    """Return the targets of links to terms and sources, for the script that shows them as hints."""
     known = {}
     where = re.compile(rf"\s*{re.escape(words(app.config)['see'])} ?[^.。]+[.。]$")  # links are none there
     for stem in (GLOSSARY, REFERENCES):

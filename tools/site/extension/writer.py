@@ -33,7 +33,7 @@ def heads(group: nodes.tgroup) -> list[str]:
 
 
 def much_text(table: nodes.table) -> bool:
-    """Whether a table has three columns or more, and more text than stands side by side on a phone."""
+    """Return whether a table is too wide for a phone: three columns or more, and much text."""
     rows = [[len(said(cell)) for cell in row] for row in table.findall(nodes.row)]
     columns = list(zip(*rows, strict=False))
     return len(columns) > 2 and sum(min(max(lengths), WIDEST) for lengths in columns) > ROOM
