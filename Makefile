@@ -106,7 +106,7 @@ test: $(READY) tests/node_modules/.ready
 	$(BIN)/python -m pytest $(NOTEBOOKS) book
 
 # The quick form leaves to `make test` what builds whole sites or starts new environments.
-WITHOUT_SITE := $(addprefix --ignore tests/test_,browser.py site.py pdf.py new_language.py release.py examples.py)
+QUICK := --ignore tests/site --ignore tests/release
 
 # A notebook that passed here with this package is not run again.
 PASSED := $(patsubst book/en/%.ipynb,_build/passed/%,$(wildcard book/en/*.ipynb))
@@ -120,7 +120,7 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python -m tools.editions check
 	$(BIN)/python -m pytest -q --doctest-modules mha_course
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests $(WITHOUT_SITE)
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests $(QUICK)
 	$(MAKE) --jobs 2 --keep-going --no-print-directory $(PASSED)
 
 sync: $(READY)
@@ -130,7 +130,7 @@ claims: $(READY)
 	$(BIN)/python -m tools.experiments.claims
 
 # What a GPU machine runs: the package and the English pages there, with the torch that PYTHON has, no network.
-GPU_TESTS := $(addprefix tests/test_,attention masking properties transformer language_model heads training seq2seq decoding)
+GPU_TESTS := $(addprefix tests/package/test_,attention masking properties transformer language_model heads training seq2seq decoding)
 test-gpu:
 	$(PYTHON) -c 'import sys, torch; sys.exit(not torch.cuda.is_available() and "this machine has no GPU that torch can use")'
 	PYTHONPATH=$(CURDIR) $(PYTHON) -m pytest -q $(addsuffix .py,$(GPU_TESTS))

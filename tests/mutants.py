@@ -530,7 +530,7 @@ def plant(fault: Fault, folder: Path) -> None:
 
 def run_tests(names: tuple[str, ...], folder: Path) -> str:
     """Run tests against the package in a folder; return the first that fails, or nothing."""
-    paths = [str(ROOT / "tests" / f"{name}.py") for name in names]
+    paths = [str(path) for name in names for path in ROOT.glob(f"tests/*/{name}.py")]
     options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-o", f"pythonpath={folder}"]
     command = [sys.executable, "-m", "pytest", *options, *paths]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}

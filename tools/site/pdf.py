@@ -31,9 +31,14 @@ TRIES = 3  # where a machine is busy, Chromium may stop in the middle of a book 
 HEADING = re.compile(r"<h[1-6][ >]")
 
 
+def installed_chromium() -> str | None:
+    """Where the browser lies, if there is one."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
 def find_chromium() -> str:
     """The browser that prints."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    found = installed_chromium()
     if not found:
         raise SystemExit("Chromium is needed to print: on Debian, apt-get install chromium")
     return found

@@ -1,6 +1,6 @@
 // The course's networks in plain JavaScript, for one sentence and without training. The names are those of the
 // package `mha_course`, where the same is written for batches. A vector is a Float64Array (features,), a
-// sequence an array of vectors (steps, features). tests/test_live.py compares every number with PyTorch's.
+// sequence an array of vectors (steps, features). tests/site/test_live.py compares every number with PyTorch's.
 (() => {
   const [BOS, EOS, UNK] = [1, 2, 3];
   const MAX_STEPS = 20;

@@ -3,16 +3,15 @@
 import gzip
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from browsing import AXE, DESK, PHONE, WIDE, Watched
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from mha_course.corpus import TARGETS
 from mha_course.language_model import generate, next_token_probabilities
-from tests.test_browser import AXE, CHROMIUM, DESK, FLAGS, PHONE, WIDE, Watched, pytestmark  # noqa: F401
 from tools.course import Course, cells
 from tools.experiments.language_models import grammar
 from tools.experiments.live_models import FOLDER, LANGUAGE_MODEL, load_model, training_sentences
@@ -26,15 +25,6 @@ CUT = """[...document.querySelectorAll(".live-scroll")].filter(box => box.scroll
 SLIM = {"width": 390, "height": 844}
 A_FRAME = 16  # milliseconds: the longest that the page may be busy while something is dragged
 DRAW_AND_BACK = ("live.writer.draw", "live.back")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One Chromium for all tests."""
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 def opened(page: Page, site: Path, stem: str, component: str, code: str = "en") -> Watched:

@@ -5,7 +5,6 @@ import runpy
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import matplotlib
 import nbformat
@@ -17,14 +16,14 @@ from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image
 
-from tools.course import Course
+from tools.course import ROOT, Course
 from tools.site.extension import lettering
 from tools.site.extension.lettering import DOTS, POINTS, PREFIX, fonts, lacks_font, lettered, translated
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
-CONFTEST = Path(__file__).parents[1] / "book" / "conftest.py"
+CONFTEST = ROOT / "book" / "conftest.py"
 DRAWN = runpy.run_path(str(CONFTEST.with_name("drawn.py")))
 
 

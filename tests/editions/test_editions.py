@@ -15,15 +15,13 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from tools.course import Course, CourseError, cells, write_atomically
+from tools.course import ROOT, Course, CourseError, cells, write_atomically
 from tools.editions.__main__ import main
 from tools.editions.check import check
 from tools.editions.lock import page_state, read_lock, stamp
 from tools.editions.refactor import relinked, renamed
 from tools.editions.sync import sync
 from tools.editions.times import levels
-
-ROOT = Path(__file__).parents[1]
 
 ENGLISH = {
     "title": "# Masks\n\nA **mask** hides padding from every query, `mask`: $m_{ij} \\in \\{0, 1\\}$.",

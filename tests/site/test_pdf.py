@@ -1,15 +1,12 @@
 """An edition as one PDF: all chapters, links inside, glyphs embedded."""
 
-import shutil
-
 import pytest
+from browsing import CHROMIUM
 from bs4 import BeautifulSoup
 
 from tools.course import Course
 from tools.site import pdf
 from tools.site.pdf import link, print_editions, print_whole, whole_book
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 def test_links_between_chapters_stay_inside_the_document(site):

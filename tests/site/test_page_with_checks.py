@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from bs4 import BeautifulSoup
-from test_form import PAGE, page
+from small_page import PAGE, page
 
 from tools.course import ROOT, Course
 from tools.site.build import build

@@ -4,31 +4,15 @@ import csv
 import gzip
 import io
 import re
-import shutil
-import threading
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from browsing import AXE, DESK, PHONE, WIDE, Watched
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page
 
-from tools.course import ROOT, Course, cells
+from tools.course import Course, cells
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-AXE = ROOT / "tests" / "node_modules" / "axe-core" / "axe.min.js"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 CHAPTER = "multi-head-attention"
 COURSE = Course()
 OF_EACH_LANGUAGE = (CHAPTER, "translations")
@@ -37,57 +21,6 @@ LOOKED_AT = [
     for code in COURSE.languages
     for stem in (COURSE.pages if code == COURSE.source else OF_EACH_LANGUAGE)
 ]
-MISSING = [] if CHROMIUM else ["Chromium (Debian: apt-get install chromium)"]
-MISSING += [] if AXE.exists() else ["axe-core (in tests/: npm ci)"]
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"to test in a browser, install {', '.join(MISSING)}")
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves without a log."""
-
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture(scope="module")
-def address(site: Path) -> Iterator[str]:
-    """The site behind a sub-path of a server on this machine."""
-    (site.parent / "served").mkdir(exist_ok=True)
-    link = site.parent / "served" / "course"
-    if not link.exists():
-        link.symlink_to(site, target_is_directory=True)
-    handler = partial(Quiet, directory=str(site.parent / "served"))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/course"
-    server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One Chromium for all tests."""
-    assert CHROMIUM, f"missing: {', '.join(MISSING)}"
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
-
-
-class Watched:
-    """A page whose requests and complaints are kept."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.requests: list[str] = []
-        self.complaints: list[str] = []
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on(
-            "console",
-            lambda message: (
-                self.complaints.append(message.text) if message.type in ("error", "warning") else None
-            ),
-        )
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
 
 def found(page: Page, query: str) -> list[str]:
@@ -250,9 +183,6 @@ def test_search_finds_what_readers_type(browser, address, site, code, way):
     page.close()
 
 
-WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
-    [...document.querySelectorAll("body *")].filter(node => node.getBoundingClientRect().right > innerWidth
-    && !node.closest("pre, .wide, div.math")).map(node => node.outerHTML.slice(0, 120)).slice(0, 5)"""
 LOAD_ALL = """async () => {
     for (const image of document.images) image.loading = "eager";
     await Promise.all([document.fonts.ready, ...[...document.images].map(image => image.decode())]);

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from test_pages_by_hand import COURSE, names_of
+from page_code import COURSE, names_of
 from tolerance import assert_close
 from torch import Tensor, nn
 from torch.nn.attention.bias import causal_lower_right

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 import torch
-from test_pages_by_hand import names_of
+from page_code import names_of
 from tolerance import assert_close
 
 from mha_course import heads

@@ -17,6 +17,7 @@ import pytest
 import torch
 from torch import nn
 
+import mha_course
 from mha_course.corpus import Pair, Vocabulary, batches
 from mha_course.metrics import exact_match
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
@@ -321,7 +322,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(where, tmp_path):
     whole = small_model(dropout=0.3)
     expected = train(whole, epochs=5)
     path = tmp_path / "run.pt"
-    folders = os.pathsep.join(str(Path(__file__).parents[up]) for up in (0, 1))
+    folders = os.pathsep.join(map(str, (Path(__file__).parent, Path(mha_course.__file__).parents[1])))
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, where, path], env={**os.environ, "PYTHONPATH": folders}, check=False
     )

@@ -16,12 +16,11 @@ from bs4 import BeautifulSoup, Comment
 from test_search import found
 
 from tools.cells import is_made
-from tools.course import Course, cells
+from tools.course import ROOT, Course, cells
 from tools.editions.check import check
 from tools.editions.lock import page_state, stamp
 from tools.editions.markup import skeleton
 
-ROOT = Path(__file__).parents[1]
 CODE = "qaa"  # reserved for private use: no real language will ever have it
 ACCENTS = str.maketrans("aeiouyAEIOUY", "áéíóúýÁÉÍÓÚÝ")
 # Code, formulas, link targets, HTML tags and the places of numbers are not words.

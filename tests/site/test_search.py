@@ -12,6 +12,7 @@ from tools.cells import MADE_TABLES, is_made
 from tools.course import ROOT, Course
 from tools.site.extension import search
 
+QUERIES = Path(__file__).with_name("search_queries")
 ENOUGH = 0.90
 FIRST = 3
 SCRIPT = """
@@ -67,7 +68,7 @@ def is_hit(answers: list[str], wanted: str) -> bool:
 
 @pytest.mark.parametrize("code", list(Course().languages))
 def test_nearly_every_query_is_answered_among_the_first(site: Path, code: str) -> None:
-    lines = (ROOT / "tests" / "search_queries" / f"{code}.tsv").read_text(encoding="utf-8").splitlines()
+    lines = (QUERIES / f"{code}.tsv").read_text(encoding="utf-8").splitlines()
     queries, wanted = zip(*(line.split("\t") for line in lines), strict=True)
     answers = found(site, code, list(queries))
     missed = {
@@ -83,7 +84,7 @@ def test_nearly_every_query_is_answered_among_the_first(site: Path, code: str) -
 @pytest.mark.parametrize("code", list(Course().languages))
 def test_the_search_says_when_it_has_no_full_answer(site: Path, code: str) -> None:
     """What the course does not treat finds nothing or is told to fit in part; what it treats seldom is."""
-    lines = (ROOT / "tests" / "search_queries" / f"{code}.tsv").read_text(encoding="utf-8").splitlines()
+    lines = (QUERIES / f"{code}.tsv").read_text(encoding="utf-8").splitlines()
     queries, wanted = zip(*(line.split("\t") for line in lines), strict=True)
     asked = list(zip(wanted, answered(site, code, list(queries)), strict=True))
     absent = [not answer["answers"] or answer["partial"] for want, answer in asked if want == "-"]
@@ -136,7 +137,7 @@ def test_other_words_of_readers_find_their_passage(site: Path, code: str) -> Non
     ]
     assert len(asked) > 300
     assert len(missed) <= (1 - ENOUGH) * len(asked), missed
-    queries = (ROOT / "tests" / "search_queries" / f"{code}.tsv").read_text(encoding="utf-8").splitlines()
+    queries = (QUERIES / f"{code}.tsv").read_text(encoding="utf-8").splitlines()
     measured = {query.partition("\t")[0].casefold() for query in queries}
     assert not measured & {phrase.casefold() for phrase, _ in asked}  # no line serves a query that measures
 

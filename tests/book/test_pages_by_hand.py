@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from page_code import COURSE, names_of
 from tolerance import assert_close
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -29,21 +30,9 @@ from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqD
 from mha_course.training import fit, seed_everything, shift_right
 from mha_course.transformer import PositionalEncoding, Transformer, feed_forward
 from mha_course.translation import translate_all
-from tools.course import Course, cells
+from tools.course import cells
 from tools.experiments.live_models import load_model
 from tools.experiments.parts import BilinearAttention
-
-COURSE = Course()
-
-
-def names_of(stem: str, *keys: str, given: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return the names that cells of an English page bind, run one after the other."""
-    code = cells(COURSE.read("en", stem), "code")
-    names: dict[str, Any] = {"math": math, "torch": torch, "nn": nn, "Tensor": torch.Tensor}
-    names |= given or {}
-    for key in keys:
-        exec(code[key].source, names)
-    return names
 
 
 @pytest.mark.parametrize("mask", [causal_mask(5), torch.ones(5, 5, dtype=torch.bool)])
