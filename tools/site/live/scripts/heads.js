@@ -1,24 +1,19 @@
 // The Transformer's heads: all maps of one sentence, a switch for each, and the source words in any order.
 courseLive.components.heads = async ({ box, words }) => {
-  const { element, fill, legible, heat: { table, drawing, number } } = courseLive;
-  const COURSE_SENTENCE = "give me two new hats .";
-  const LANGUAGE = "fr";
-  const SLICE = 10; // milliseconds of counting before the page may do something else
+  const { element, fill, legible, readState, writeState, heat: { table, drawing, number } } = courseLive;
+  // The adjective moves to the other noun, in English and in the translation.
+  const FIRST = { sentence: "the red shirt is on the table .", order: "the shirt is on the red table ." };
 
-  const [stored, { rows }] = await Promise.all([courseLive.content(`transformer-${LANGUAGE}`), courseLive.content(`sentences-${LANGUAGE}`)]);
-  const network = new courseLive.Transformer(stored);
-  const { encoder, self, cross } = network.modules;
-  const HEADS = [...Array(network.numHeads).keys()];
-  const GROUPS = [["E", words.encoder, encoder], ["D", words.decoder, self], ["C", words.cross, cross]];
+  const { network, rows, groups, heads, mapOf, compared, chance, shown, inSlices, isExact, findChanged, anySentence, LANGUAGE } = await courseLive.transformer(words);
   const options = { off: new Set(), positions: true };
 
-  let original = COURSE_SENTENCE.split(" "); // the sentence as the corpus has it
-  let tokens = [...original]; // in the reader's order
+  let original; // the sentence as the corpus has it
+  let tokens; // in the reader's order
   let whole; // its translation with everything on, in its own order
   let wholeChance; // and how probable the network finds it
   let result; // what is shown
-  let looked = `${cross.at(-1)} 0`; // the head that is drawn large
-  let counting; // the count or the search that is under way
+  let looked = heads.find(({ name }) => name === "C1.0"); // the head that is drawn large
+  let stopCounting = () => {}; // ends the count or the search that is under way
   let frame; // the drawing that waits for the next frame
 
   // --- the parts of the picture -----------------------------------------------------------------------
@@ -90,81 +85,55 @@ courseLive.components.heads = async ({ box, words }) => {
     return item;
   }
 
-  function setSentence(sentence) {
+  function setSentence(sentence, order = sentence) {
     original = sentence;
-    tokens = [...sentence];
+    tokens = [...order];
     chips.replaceChildren(...tokens.map(chip));
     nameChips();
     const asTrained = network.translate(original);
     whole = asTrained.tokens;
     wholeChance = chance(asTrained);
-    before.replaceChildren(words.whole, " ", element("span", { lang: LANGUAGE }, whole.join(" ")));
+    before.replaceChildren(words.as_trained, " ", element("i", { lang: "en" }, original.join(" ")), " → ", element("span", { lang: LANGUAGE }, whole.join(" ")));
     translate();
   }
 
   // --- the heads --------------------------------------------------------------------------------------
 
-  // Gold positions are known where the words stand as in the corpus and are translated like there.
-  function goldHere() {
-    const row = rows.find(([source]) => source === tokens.join(" "));
-    return row && row[1] === result.tokens.join(" ") ? row[2].split(" ").map(places => places.split(",").map(Number)) : null;
-  }
-
-  // Rows, columns and weights of one head, as `table` takes them.
-  function mapOf(module, head) {
-    const source = { tokens: result.source, lang: "en" };
-    if (encoder.includes(module)) {
-      return { rows: source, columns: source, weights: result.steps[0].maps[module].map(query => query[head]) };
-    }
-    const written = result.steps.map(step => step.token);
-    const read = { tokens: ["<bos>", ...written.slice(0, -1)], lang: LANGUAGE };
-    const weights = result.steps.map(step => step.weights[module][head]);
-    if (self.includes(module)) return { rows: read, columns: read, weights };
-    return { rows: { tokens: written, lang: LANGUAGE }, columns: source, weights, gold: goldHere() };
-  }
-
-  const nameOf = (letter, layer, head) => `${letter}${layer}.${head}`;
-
   function drawMaps() {
-    maps.replaceChildren(...GROUPS.map(([letter, title, modules]) => element("fieldset", { class: "live-group" },
+    maps.replaceChildren(...groups.map(({ title, heads: own }) => element("fieldset", { class: "live-group" },
       element("legend", {}, title),
-      modules.map((module, layer) => HEADS.map(head => {
-        const key = `${module} ${head}`;
-        const input = element("input", { type: "checkbox", role: "switch", checked: true, onchange: () => toggle(key, input.checked), onfocus: () => look(key) });
-        const name = nameOf(letter, layer, head);
+      own.map(head => {
+        const input = element("input", { type: "checkbox", role: "switch", checked: true, onchange: () => toggle(head, input.checked), onfocus: () => look(head) });
         const map = element("span", { class: "live-map", onclick: event => { // only the line below it is the switch
           event.preventDefault();
-          look(key);
+          look(head);
           large.scrollIntoView({ block: "nearest" });
         } });
-        return element("label", { class: "live-head", onpointerenter: () => look(key), "data-head": key }, input, map, element("span", {}, name));
-      })))));
+        return element("label", { class: "live-head", onpointerenter: () => look(head), "data-head": head.name }, input, map, element("span", {}, head.name));
+      }))));
   }
 
+  const labelOf = ({ name }) => maps.querySelector(`[data-head="${name}"]`);
+
   function updateMaps() {
-    for (const label of maps.querySelectorAll(".live-head")) {
-      const [module, head] = label.dataset.head.split(" ");
-      const { columns, weights } = mapOf(module, Number(head));
-      label.querySelector(".live-map").replaceChildren(drawing(weights, columns.tokens.length));
-      label.querySelector("input").checked = !options.off.has(label.dataset.head);
-      label.classList.toggle("live-now", label.dataset.head === looked);
+    for (const head of heads) {
+      const { columns, weights } = mapOf(result, head);
+      labelOf(head).querySelector(".live-map").replaceChildren(drawing(weights, columns.tokens.length));
+      labelOf(head).querySelector("input").checked = !options.off.has(head.key);
     }
   }
 
-  function look(key) {
-    looked = key;
-    const [module, head] = key.split(" ");
-    const [letter, title, modules] = GROUPS.find(group => group[2].includes(module));
-    const map = mapOf(module, Number(head));
+  function look(head) {
+    looked = head;
     large.replaceChildren(
-      element("p", {}, element("b", {}, nameOf(letter, modules.indexOf(module), head)), " ", title,
+      element("p", {}, element("b", {}, head.name), " ", head.title,
         button(words.up, () => maps.scrollIntoView({ block: "nearest" }))),
-      element("div", { class: "live-scroll" }, table({ ...map, words })));
-    large.classList.toggle("live-off", options.off.has(key));
-    for (const label of maps.querySelectorAll(".live-head")) label.classList.toggle("live-now", label.dataset.head === key);
+      element("div", { class: "live-scroll" }, table({ ...mapOf(result, head), words })));
+    large.classList.toggle("live-off", options.off.has(head.key));
+    for (const other of heads) labelOf(other).classList.toggle("live-now", other === head);
   }
 
-  function toggle(key, on) {
+  function toggle({ key }, on) {
     if (on) options.off.delete(key);
     else options.off.add(key);
     translate();
@@ -177,12 +146,8 @@ courseLive.components.heads = async ({ box, words }) => {
 
   // --- what happens -----------------------------------------------------------------------------------
 
-  // The probability of all tokens together.
-  const chance = ({ steps }) => steps.reduce((product, { logits }) => product * network.best(logits, 1)[0].probability, 1);
-  const shown = probability => (probability < 0.995 ? number(probability) : `>${number(0.99)}`);
-
   function stop() {
-    clearTimeout(counting);
+    stopCounting();
     trial.textContent = words.count;
     counted.textContent = "";
   }
@@ -190,9 +155,9 @@ courseLive.components.heads = async ({ box, words }) => {
   function translate() {
     stop();
     result = network.translate(tokens, options);
-    const target = result.tokens.map((token, i) => (token === whole[i] ? `${token} ` : [element("mark", {}, token), " "]));
-    now.replaceChildren(fill(words.now, { n: options.off.size }), " ", element("span", { lang: LANGUAGE }, ...target.flat()));
+    now.replaceChildren(fill(words.heads_off, { n: options.off.size }), " ", compared(result.tokens, whole));
     tellUnchanged();
+    tellAddress();
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => { updateMaps(); look(looked); });
   }
@@ -201,25 +166,26 @@ courseLive.components.heads = async ({ box, words }) => {
   function tellUnchanged() {
     const isTouched = options.off.size > 0 || !options.positions;
     const isSame = result.tokens.join(" ") === whole.join(" ") && (isTouched || tokens.join(" ") !== original.join(" "));
-    const sure = isSame ? ` ${fill(words.sure, { before: shown(wholeChance), now: shown(chance(result)) })}` : "";
-    unchanged.replaceChildren(...(isSame ? [words.same + sure, isTouched ? button(words.find, findChanged) : ""] : []));
+    const sure = isSame ? ` ${fill(words.chance, { before: shown(wholeChance), now: shown(chance(result)) })}` : "";
+    unchanged.replaceChildren(...(isSame ? [words.unchanged + sure, isTouched ? button(words.find_changed, find) : ""] : []));
   }
 
-  function findChanged() {
+  function tellAddress() {
+    const order = tokens.join(" ");
+    const sentence = original.join(" ");
+    writeState("heads", {
+      sentence,
+      order: order === sentence ? "" : order,
+      off: heads.filter(({ key }) => options.off.has(key)).map(({ name }) => name).join(" "),
+      positions: options.positions ? "" : "off",
+    });
+  }
+
+  function find() {
     stop();
-    const translated = (source, how) => network.translate(source.split(" "), how).tokens.join(" ");
-    const first = Math.floor(Math.random() * rows.length); // another one each time
-    let done = 0;
-    const onward = () => {
-      const start = performance.now();
-      for (; done < rows.length && performance.now() - start < SLICE; done += 1) {
-        const [source] = rows[(first + done) % rows.length];
-        if (translated(source, options) !== translated(source)) { setSentence(source.split(" ")); return; }
-      }
-      unchanged.textContent = done < rows.length ? `${done} / ${rows.length}` : fill(words.none, { n: rows.length });
-      if (done < rows.length) counting = setTimeout(onward);
-    };
-    onward();
+    stopCounting = findChanged(options, setSentence, done => {
+      unchanged.textContent = done < rows.length ? `${done} / ${rows.length}` : fill(words.none_changed, { n: rows.length });
+    });
   }
 
   function restore() {
@@ -227,37 +193,39 @@ courseLive.components.heads = async ({ box, words }) => {
   }
 
   function another() {
-    setSentence(rows[Math.floor(Math.random() * rows.length)][0].split(" "));
+    setSentence(anySentence());
   }
 
-  const isExact = (source, target, how) => network.translate(source.split(" "), how).tokens.join(" ") === target;
   let trained; // the share of the network as it was trained, once it has been counted
 
-  // How many of the test sentences are translated exactly; a slice at a time, so that the page stays awake.
+  // How many of the test sentences are translated exactly.
   function count() {
     stop();
     trial.textContent = words.stop;
     let right = 0;
     let rightTrained = 0;
-    let done = 0;
-    const onward = () => {
-      const start = performance.now();
-      while (done < rows.length && performance.now() - start < SLICE) {
-        const [source, target] = rows[done];
-        if (isExact(source, target, options)) right += 1;
-        if (!trained && isExact(source, target)) rightTrained += 1;
-        done += 1;
-      }
+    stopCounting = inSlices(rows.length, i => {
+      if (isExact(rows[i], options)) right += 1;
+      if (!trained && isExact(rows[i])) rightTrained += 1;
+    }, done => {
       counted.textContent = `${done} / ${rows.length}`;
-      if (done < rows.length) { counting = setTimeout(onward); return; }
+      if (done < rows.length) return;
       trial.textContent = words.count;
       trained ??= number(rightTrained / rows.length);
       counted.textContent = fill(words.counted, { n: rows.length, share: number(right / rows.length), whole: trained });
       counted.scrollIntoView({ block: "nearest" });
-    };
-    onward();
+    });
+  }
+
+  // Begin with what the address says.
+  function begin({ sentence, order, off = "", positions: placed }) {
+    for (const { key, name } of heads) if (off.split(" ").includes(name)) options.off.add(key);
+    options.positions = placed !== "off";
+    positions.checked = options.positions;
+    const first = sentence ? { sentence, order } : off || !options.positions ? { sentence: FIRST.sentence } : FIRST;
+    setSentence(first.sentence.split(" "), first.order?.split(" "));
   }
 
   drawMaps();
-  setSentence(original);
+  begin(readState("heads"));
 };

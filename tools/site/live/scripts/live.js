@@ -4,7 +4,7 @@
   const own = document.currentScript.src;
   const NEEDS = {
     translator: ["network.js", "heat.js", "translator.js"],
-    heads: ["network.js", "heat.js", "heads.js"],
+    heads: ["network.js", "heat.js", "transformer.js", "heads.js"],
     pooling: ["network.js", "heat.js", "pooling.js"],
     split: ["split.js"],
     cache: ["cache.js"],
@@ -56,15 +56,36 @@
     legible: (token, words) => (/^[.。]$/.test(token) ? courseLive.fill(words.quoted, { word: token }) : token),
 
     still: () => matchMedia("(prefers-reduced-motion: reduce)").matches,
+
+    // What the page's address says about a component: "#play-heads?off=C1.0" is {off: "C1.0"}.
+    readState(name) {
+      const [place, state] = location.hash.split("?");
+      return place === `#play-${name}` ? Object.fromEntries(new URLSearchParams(state)) : {};
+    },
+
+    // Puts a component's state into the page's address, so that it can be linked. What is empty is left out.
+    // Opening a component leaves the address as it is.
+    writeState(name, state) {
+      if (!document.querySelector(`#play-${name}.started`)) return;
+      const told = Object.entries(state).filter(([, value]) => value !== undefined && value !== "");
+      history.replaceState(history.state, "", `#play-${name}?${new URLSearchParams(told)}`.replace(/\?$/, ""));
+    },
   };
 
-  // A link from the page's beginning leads to a component and starts it.
+  // An address such as #play-heads starts a component; #play-heads?off=C1.0 starts it in a state.
+  function startFromAddress() {
+    const place = document.getElementById(location.hash.slice(1).split("?")[0]);
+    if (place?.matches(".live[data-live]")) start(place);
+  }
+  addEventListener("hashchange", startFromAddress);
   document.addEventListener("click", event => {
-    const address = event.target.closest("a[href^='#play-']")?.hash;
-    if (address) document.querySelector(`${address} > button`)?.click();
+    const hash = event.target.closest("a[href^='#play-']")?.hash;
+    if (hash && hash === location.hash) startFromAddress(); // the address does not change
   });
 
-  async function start(place, button) {
+  async function start(place) {
+    const button = place.querySelector(":scope > button") ?? {}; // none where it has been started before
+    if (button.disabled) return; // it is being started
     const words = JSON.parse(place.dataset.words);
     const name = place.dataset.live;
     button.disabled = true;
@@ -87,8 +108,7 @@
   }
 
   for (const place of document.querySelectorAll(".live[data-live]")) {
-    const button = place.querySelector(":scope > button");
-    button.addEventListener("click", () => start(place, button));
-    if (location.hash === `#${place.id}`) button.click(); // a shared link
+    place.querySelector(":scope > button").addEventListener("click", () => start(place));
   }
+  startFromAddress(); // a shared link
 })();

@@ -1,6 +1,6 @@
 // The live translator: a sentence, its translation token by token, and where the network looks at each step.
 courseLive.components.translator = async ({ box, words, targets }) => {
-  const { element, fill, still, legible, heat: { table, bar, number, share } } = courseLive;
+  const { element, fill, still, legible, readState, writeState, heat: { table, bar, number, share } } = courseLive;
   const COURSE_SENTENCE = "give me two new hats .";
   const EXAMPLES = ["she doesn't like your red cup .", "the old bag is under the chair .", "does the teacher have a small horse ?"]; // new to all four networks, which translate them exactly
   const PAUSE = 600; // milliseconds from one token to the next
@@ -12,7 +12,8 @@ courseLive.components.translator = async ({ box, words, targets }) => {
   const REPLACED = 1.5; // letters; "write" is further from "white" than "freind" from "friend"
 
   const edition = courseLive.language;
-  let language = targets.includes(edition.code) ? edition.code : targets[0];
+  const asked = readState("translator");
+  let language = [asked.into, edition.code].find(code => targets.includes(code)) ?? targets[0];
   let writing; // how it is written: its tag, what parts words, marks that follow a word without a space
   let network; // of this language
   let rows; // the corpus's sentences in this language, by their source
@@ -69,7 +70,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
-  const input = element("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false", maxlength: LONGEST, oninput: offer, lang: "en", value: COURSE_SENTENCE });
+  const input = element("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false", maxlength: LONGEST, oninput: offer, lang: "en", value: (asked.sentence ?? COURSE_SENTENCE).slice(0, LONGEST) });
   const choices = targets.map(code => element("label", {}, element("input", {
     type: "radio", name: "live-language", value: code, checked: code === language, onchange: () => choose(code).catch(() => unknown.replaceChildren(words.failed)),
   }), element("span", {}, words[code])));
@@ -269,6 +270,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
       return;
     }
     tellUnknown(tokens);
+    writeState("translator", { sentence: input.value, into: language });
     result = network.translate(tokens);
     suffix.hidden = !result.tokens.some(token => token.startsWith("+"));
     told.replaceChildren(element("span", { lang: writing.lang }, written(result.tokens)));

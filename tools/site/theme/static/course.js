@@ -29,7 +29,7 @@
   // The other language opens at the passage that is at the top of the window.
   const passageInView = () => {
     if (scrollY < 100) return "";
-    const asked = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.getBoundingClientRect();
+    const asked = document.getElementById(decodeURIComponent(location.hash.slice(1).split("?")[0]))?.getBoundingClientRect();
     if (asked && asked.top > 0 && asked.top < innerHeight / 2) return location.hash;
     const passages = [...document.querySelectorAll("article [id]")].filter(node => node.checkVisibility() && !node.matches(".cell:has(> details:not([open]))")); // nothing folded
     const seen = passages.filter(node => node.getBoundingClientRect().top < innerHeight / 4);

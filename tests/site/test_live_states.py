@@ -1,0 +1,105 @@
+"""The address of a page holds the state of a component, so that a teacher can link to it."""
+
+import re
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from browsing import DESK, Watched
+from playwright.sync_api import Browser, Page, expect
+from test_live import in_javascript
+
+from tools.site.live import HERE
+
+
+def opened(browser: Browser, site: Path, stem: str, address: str) -> tuple[Page, Watched]:
+    """Open a page on disk at an address that starts a component."""
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
+    watched = Watched(page)
+    page.goto((site / "en" / f"{stem}.html").as_uri() + address)
+    page.locator(".live-box").wait_for()
+    return page, watched
+
+
+def state(page: Page) -> dict[str, str]:
+    """The state in the page's address."""
+    return {name: value for name, (value,) in parse_qs(page.url.partition("?")[2]).items()}
+
+
+def words_in_order(page: Page) -> str:
+    """The words on the chips, in their order."""
+    return " ".join(page.locator(".live-chips button").all_inner_texts()).replace("“.”", ".")
+
+
+def test_the_address_follows_the_heads_and_brings_them_back(browser: Browser, site: Path) -> None:
+    page, watched = opened(browser, site, "looking-at-heads", "#play-heads?off=C1.0+E0.3&sentence=he+ran+.")
+    switches = page.get_by_role("switch")
+    off = [name for name in page.locator(".live-head").all() if not name.get_by_role("switch").is_checked()]
+    assert [name.inner_text().strip() for name in off] == ["E0.3", "C1.0"]
+    assert words_in_order(page) == "he ran ."
+    switches.nth(0).click()
+    page.locator(".live-chips button").nth(0).press("ArrowRight")
+    page.locator(".live-check input").uncheck()
+    told = {
+        "sentence": "he ran .",
+        "order": "ran he .",
+        "off": "E0.0 E0.3 C1.0",
+        "positions": "off",
+    }
+    assert state(page) == told
+    written = page.locator(".live-stays").inner_text()
+    page.reload()
+    page.locator(".live-box").wait_for()
+    assert state(page) == told and words_in_order(page) == "ran he ."
+    assert page.locator(".live-stays").inner_text() == written
+    assert not page.locator(".live-check input").is_checked()
+    # a link on the same page leads from one state to another
+    page.evaluate("location.hash = '#play-heads?off=D0.1'")
+    expect(switches.nth(9)).not_to_be_checked()
+    assert page.get_by_role("switch", checked=True).count() == 23
+    assert not watched.complaints
+    page.close()
+
+
+def test_opening_a_component_leaves_the_address_as_it_is(browser: Browser, site: Path) -> None:
+    page, _ = opened(browser, site, "looking-at-heads", "#play-heads")
+    assert page.url.endswith("#play-heads")
+    page.goto((site / "en" / "looking-at-heads.html").as_uri())
+    page.reload()
+    page.locator(".live > button").click()
+    page.locator(".live-box").wait_for()
+    assert page.url.endswith(".html")
+    page.close()
+
+
+def test_the_first_order_of_the_words_changes_the_translation_because_of_positions(
+    browser: Browser, site: Path
+) -> None:
+    """The two orders that the script opens with, in the page and in the network without positions."""
+    script = (HERE / "scripts" / "heads.js").read_text(encoding="utf-8")
+    found = re.search(r'FIRST = \{ sentence: "(.*)", order: "(.*)" \}', script)
+    assert found and sorted(found[1].split()) == sorted(found[2].split())
+    both = [sentence.split() for sentence in found.groups()]
+    runs = [{"sentences": both, "options": {"watch": "cross", "positions": on}} for on in (True, False)]
+    (whole, moved), (blind, blind_moved) = in_javascript("transformer-fr", runs)
+    assert whole["tokens"] != moved["tokens"] and sorted(whole["tokens"]) == sorted(moved["tokens"])
+    assert blind["tokens"] == blind_moved["tokens"]
+    page, _ = opened(browser, site, "looking-at-heads", "#play-heads")
+    assert words_in_order(page) == found[2]
+    assert page.locator(".live-stays mark").count()
+    assert page.locator(".live-stays span").inner_text().split() == moved["tokens"]
+    page.close()
+
+
+def test_the_address_follows_the_translator(browser: Browser, site: Path) -> None:
+    address = "#play-translator?sentence=my+sister+has+a+horse+.&into=tr"
+    page, watched = opened(browser, site, "bahdanau-attention", address)
+    field = page.locator(".live-form input[type=text]")
+    assert field.input_value() == "my sister has a horse ."
+    assert page.locator('input[value="tr"]').is_checked()
+    field.fill("we found the dog")
+    page.keyboard.press("Enter")
+    assert state(page) == {"sentence": "we found the dog .", "into": "tr"}
+    page.locator('input[value="vi"]').check(force=True)
+    page.wait_for_url("**into=vi")
+    assert not watched.complaints
+    page.close()
