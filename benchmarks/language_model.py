@@ -1,28 +1,33 @@
-"""The decoder-only Transformer beside PyTorch's and that of the library `transformers`.
+"""The decoder-only Transformer beside PyTorch's layers, a plain GPT, and models of `transformers`.
 
-``python -m benchmarks.language_model [--threads 2] [--seconds 10] [--cpu]`` prints two tables and writes them
-into ``_build/bench``. First a training step (forward, loss, backward, Adam) beside `nn.TransformerEncoder`
-with a causal mask between the same embedding and the same last layer; to PyTorch's, sinusoids are added. Then
-writing greedily, with a cache and without, and beside a Llama of the same sizes, untrained. Times are medians
-over interleaved rounds, ratios medians of ratios within a round.
+``python -m benchmarks.language_model [--threads 2] [--seconds 10] [--cpu]`` prints tables and writes them
+into ``_build/bench``. First greedy writing: with a cache, with a static cache, on a CPU without any, and beside
+models of `transformers`, untrained. At the limit, all weights are read once a token, at the measured speed of
+the memory. Then a training step (forward, loss, backward, Adam) of models of the same sizes, which differ in
+how they tell positions and in small parts of their blocks. On a GPU the larger size trains in bfloat16
+(autocast), and two models are compiled too. Times are medians over interleaved rounds, with the median of the
+rounds' ratios to `mha_course` in brackets.
 """
 
-import argparse
-import statistics
 from collections.abc import Callable
-from typing import NamedTuple
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from benchmarks import measure
-from benchmarks.measure import FOLDER, describe, markdown
+from benchmarks.measure import OURS, Report
+from benchmarks.references import PlainAttention
 from mha_course.language_model import LanguageModel, generate
-from mha_course.transformer import PositionalEncoding
+from mha_course.transformer import PositionalEncoding, feed_forward
 
+STEP, WRITING = "language model, training step", "writing"
 VOCAB, PROMPT = 200, 8
-OURS, TORCH, LLAMA = "mha_course", "nn.TransformerEncoder", "Llama of transformers"
+PLAIN, TORCH = "plain GPT", "nn.TransformerEncoder"
+LLAMA, GPT2 = "Llama of transformers", "GPT-2 of transformers"
+STATIC, NO_CACHE, LIMIT = f"{OURS}, static cache", f"{OURS}, no cache", "limit"
 
 
 class Size(NamedTuple):
@@ -33,31 +38,75 @@ class Size(NamedTuple):
     num_hiddens: int
     num_heads: int
     num_layers: int
+    dtype: str = "float32"
 
     def __str__(self) -> str:
-        return " × ".join(map(str, self))
+        return f"{' × '.join(map(str, self[:5]))}, {self.dtype}"
 
 
-TRAINING = (Size(64, 16, 64, 4, 2), Size(32, 64, 256, 8, 4), Size(8, 256, 256, 8, 4), Size(4, 512, 512, 8, 4))
-WRITING = tuple(Size(1, steps, 256, 8, 4) for steps in (64, 128, 256))
+TRAINED = {
+    "cpu": (
+        Size(64, 16, 64, 4, 2), Size(32, 64, 256, 8, 4), Size(8, 256, 256, 8, 4), Size(4, 512, 512, 8, 4),
+    ),
+    "cuda": (Size(16, 1024, 768, 12, 6, "bfloat16"), Size(32, 64, 256, 8, 4)),
+}  # fmt: skip
+WRITTEN = {
+    "cpu": tuple(Size(1, steps, 256, 8, 4) for steps in (64, 128, 256)),
+    "cuda": (
+        Size(1, 128, 256, 8, 4), Size(1, 128, 768, 12, 12), Size(1, 128, 768, 12, 12, "bfloat16"),
+        Size(16, 128, 768, 12, 12, "bfloat16"),
+    ),
+}  # fmt: skip
 
 
 class TorchModel(nn.Module):
-    """The same model built from PyTorch's layers."""
+    """The same sizes from PyTorch's layers, with sinusoids added to the embeddings."""
 
     def __init__(self, size: Size) -> None:
         super().__init__()
         width = size.num_hiddens
-        options = {"batch_first": True, "norm_first": True}
+        options: dict[str, Any] = {"batch_first": True, "norm_first": True}
         layer = nn.TransformerEncoderLayer(width, size.num_heads, 4 * width, 0.0, **options)
-        self.embedding = nn.Sequential(nn.Embedding(VOCAB, width), PositionalEncoding(width))
+        positions = PositionalEncoding(width, max_len=size.steps)
+        self.embedding = nn.Sequential(nn.Embedding(VOCAB, width), positions)
         norm = nn.LayerNorm(width)
         self.encoder = nn.TransformerEncoder(layer, size.num_layers, norm, enable_nested_tensor=False)
         self.dense = nn.Linear(width, VOCAB)
 
-    def forward(self, tokens: Tensor) -> tuple[Tensor, None]:
+    def forward(self, tokens: Tensor) -> Tensor:
         mask = nn.Transformer.generate_square_subsequent_mask(tokens.shape[1], device=tokens.device)
-        return self.dense(self.encoder(self.embedding(tokens), mask=mask, is_causal=True)), None
+        return self.dense(self.encoder(self.embedding(tokens), mask=mask, is_causal=True))
+
+
+class PlainBlock(nn.Module):
+    """The course's block around a bare `F.scaled_dot_product_attention`."""
+
+    def __init__(self, size: Size) -> None:
+        super().__init__()
+        width = size.num_hiddens
+        self.norm_1, self.norm_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attention = PlainAttention(width, size.num_heads)
+        self.ffn = feed_forward(width, 4 * width)
+
+    def forward(self, X: Tensor) -> Tensor:
+        X = X + self.attention(self.norm_1(X), is_causal=True)
+        return X + self.ffn(self.norm_2(X))
+
+
+class PlainGPT(nn.Module):
+    """The least one can write of these sizes: learned positions, no cache, no checks."""
+
+    def __init__(self, size: Size) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(VOCAB, size.num_hiddens)
+        self.positions = nn.Parameter(torch.randn(size.steps, size.num_hiddens) / 50)
+        self.blocks = nn.Sequential(*(PlainBlock(size) for _ in range(size.num_layers)))
+        self.norm = nn.LayerNorm(size.num_hiddens)
+        self.dense = nn.Linear(size.num_hiddens, VOCAB)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        X = self.embedding(tokens) + self.positions[: tokens.shape[1]]
+        return self.dense(self.norm(self.blocks(X)))
 
 
 def course_model(size: Size) -> LanguageModel:
@@ -76,31 +125,73 @@ def llama(size: Size) -> nn.Module:
         num_attention_heads=size.num_heads, num_hidden_layers=size.num_layers, attn_implementation="sdpa",
         bos_token_id=None, eos_token_id=None, pad_token_id=0,
     )  # fmt: skip
-    return LlamaForCausalLM(config).eval()
+    return LlamaForCausalLM(config)
 
 
-def step_of(model: nn.Module, tokens: Tensor) -> Callable[[], Tensor]:
+def gpt2(size: Size) -> nn.Module:
+    """Return a GPT-2, whose embedding is its last layer's matrix too."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    torch.manual_seed(0)
+    config = GPT2Config(
+        vocab_size=VOCAB, n_positions=PROMPT + size.steps, n_embd=size.num_hiddens, n_head=size.num_heads,
+        n_layer=size.num_layers, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, attn_implementation="sdpa",
+        bos_token_id=None, eos_token_id=None, pad_token_id=0,
+    )  # fmt: skip
+    return GPT2LMHeadModel(config)
+
+
+MODELS: dict[str, Callable[[Size], nn.Module]] = {
+    OURS: course_model,
+    PLAIN: PlainGPT,
+    TORCH: TorchModel,
+    GPT2: gpt2,
+    LLAMA: llama,
+}
+
+
+def logits_of(model: nn.Module, tokens: Tensor) -> Tensor:
+    """Return the scores, (batch, steps, vocab), however the model returns them."""
+    if hasattr(model, "config"):  # one of transformers
+        return model(tokens, use_cache=False).logits
+    output = model(tokens)
+    return output[0] if isinstance(output, tuple) else output
+
+
+def autocast(size: Size, device: torch.device) -> AbstractContextManager[object]:
+    """Return a context in which a model of float32 computes in the size's type."""
+    return (
+        nullcontext() if size.dtype == "float32" else torch.autocast(device.type, getattr(torch, size.dtype))
+    )
+
+
+def step_of(model: nn.Module, tokens: Tensor, size: Size) -> Callable[[], Tensor]:
     """Return one training step, to be called again and again."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+    optimizer = torch.optim.Adam(model.train().parameters(), lr=1e-3, fused=True)
 
     def step() -> Tensor:
-        logits, _ = model(tokens[:, :-1])  # (batch, steps, vocab)
-        loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+        with autocast(size, tokens.device):
+            logits = logits_of(model, tokens[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
         return loss.detach()
 
     return step
 
 
-def training_row(size: Size, device: torch.device, seconds: float) -> list[str]:
-    """Return a table row: size, milliseconds of both, and their ratio."""
-    tokens = torch.randint(0, VOCAB, (size.batch, size.steps + 1)).to(device)
-    models = {OURS: course_model(size), TORCH: TorchModel(size)}
-    calls = {name: step_of(model.to(device).train(), tokens) for name, model in models.items()}
-    times = measure.interleaved(calls, device, seconds=seconds, most=200, title=str(size))
-    return row(str(size), times, OURS, TORCH)
+def add_training(report: Report, size: Size, seconds: float) -> None:
+    """Add each model's time of a training step; on a GPU compiled too, where that is asked most."""
+    tokens = torch.randint(0, VOCAB, (size.batch, size.steps + 1)).to(report.device)
+    calls = {name: step_of(build(size).to(report.device), tokens, size) for name, build in MODELS.items()}
+    if report.device.type == "cuda":
+        for name in (OURS, PLAIN):
+            model = MODELS[name](size).to(report.device)
+            model.compile()
+            calls[f"{name}, compiled"] = step_of(model, tokens, size)
+    times = measure.interleaved(calls, report.device, seconds=seconds, most=200, title=str(size))
+    report.add_times(STEP, size, times)
 
 
 @torch.no_grad()
@@ -112,59 +203,55 @@ def without_cache(model: LanguageModel, tokens: Tensor, steps: int) -> Tensor:
     return tokens
 
 
-def writing_row(size: Size, device: torch.device, seconds: float) -> list[str]:
-    """Return a table row: size, milliseconds with a cache, ratios of the others to it."""
-    ours, theirs = course_model(size).to(device).eval(), llama(size).to(device)
+def writers(size: Size, device: torch.device) -> dict[str, Callable[[], Tensor]]:
+    """Return for each way to write a call that returns the prompt and `size.steps` tokens after it."""
+    dtype = getattr(torch, size.dtype)
+    ours = course_model(size).to(device, dtype).eval()
     prompt = torch.randint(4, VOCAB, (size.batch, PROMPT)).to(device)
     options = {"max_new_tokens": size.steps, "do_sample": False, "attention_mask": torch.ones_like(prompt)}
-    calls: dict[str, Callable[[], Tensor]] = {
-        "with": lambda: generate(ours, prompt, size.steps, temperature=0),
-        "without": lambda: without_cache(ours, prompt, size.steps),
-        "static": lambda: generate(ours, prompt, size.steps, temperature=0, static_cache=True),
-        LLAMA: lambda: theirs.generate(prompt, **options),  # type: ignore[operator]
+    result: dict[str, Callable[[], Tensor]] = {
+        OURS: lambda: generate(ours, prompt, size.steps, temperature=0),
+        STATIC: lambda: generate(ours, prompt, size.steps, temperature=0, static_cache=True),
     }
+    if device.type == "cpu":  # a GPU computes what it has computed before nearly for nothing
+        result[NO_CACHE] = lambda: without_cache(ours, prompt, size.steps)
+    for name in (LLAMA, GPT2):
+        theirs: Any = MODELS[name](size).to(device, dtype).eval()
+        result[name] = lambda theirs=theirs: theirs.generate(prompt, **options)
+    return result
+
+
+def check_written(calls: dict[str, Callable[[], Tensor]], size: Size) -> None:
+    """Raise unless all write as many tokens, and the course's ways in float32 the same ones."""
     written = {name: call() for name, call in calls.items()}
-    assert torch.equal(written["with"], written["without"])
-    assert torch.equal(written["with"], written["static"])
-    assert written[LLAMA].shape == written["with"].shape
-    times = measure.interleaved(calls, device, seconds=seconds, most=20, title=str(size))
-    first = f"{statistics.median(times['with']) * 1e3:.0f}"
-    return [
-        str(size),
-        first,
-        *(f"{measure.ratio(times, name, 'with'):.2f}" for name in ("static", "without", LLAMA)),
-    ]
+    for name, tokens in written.items():
+        assert tokens.shape == written[OURS].shape, name
+        if name.startswith(OURS) and size.dtype == "float32":
+            assert torch.equal(tokens, written[OURS]), name
 
 
-def row(title: str, times: dict[str, list[float]], name: str, reference: str) -> list[str]:
-    """Return title, both medians in milliseconds, and the ratio."""
-    medians = [f"{statistics.median(times[each]) * 1e3:.1f}" for each in (name, reference)]
-    return [title, *medians, f"{measure.ratio(times, name, reference):.2f}"]
+def add_writing(report: Report, size: Size, bytes_a_second: float, seconds: float) -> None:
+    """Add the tokens that each way writes a second, and the limit."""
+    calls = writers(size, report.device)
+    check_written(calls, size)
+    times = measure.interleaved(calls, report.device, seconds=seconds, least=3, most=20, title=str(size))
+    report.add_times(WRITING, size, times, tokens=size.batch * size.steps)
+    model = course_model(size).to(getattr(torch, size.dtype))
+    read = sum(weight.nbytes for name, weight in model.named_parameters() if name != "embedding.weight")
+    report.add(WRITING, size, LIMIT, size.batch * bytes_a_second / read, "tokens/s")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=10.0, help="for each size, about")
-    parser.add_argument("--cpu", action="store_true", help="even where there is a GPU")
-    arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
-    device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
-    sizes = "batch × steps × width × heads × layers"
-    header = (f"training step, {sizes}", f"{OURS} ms", f"{TORCH} ms", "ratio")
-    parts = [f"# Language model: {describe(device)}"]
-    parts.append(markdown(header, [training_row(size, device, arguments.seconds) for size in TRAINING]))
-    print("\n\n".join(parts), flush=True)
-    header = (
-        f"tokens written, {sizes}",
-        "with a cache, ms",
-        "static cache, of it",
-        "without, of it",
-        f"{LLAMA}, of it",
-    )
-    parts.append(markdown(header, [writing_row(size, device, arguments.seconds) for size in WRITING]))
-    print(f"\n{parts[-1]}")
-    (FOLDER / "language_model.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    arguments = measure.options(__doc__, seconds=10.0).parse_args()
+    report = Report("Language model", measure.prepare(arguments))
+    bytes_a_second = measure.copy_rate(report.device)
+    for size in WRITTEN[report.device.type]:
+        add_writing(report, size, bytes_a_second, arguments.seconds)
+    report.show(WRITING)
+    for size in TRAINED[report.device.type]:
+        add_training(report, size, arguments.seconds)
+    report.show(STEP)
+    report.write("language_model")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
-"""Timing in interleaved rounds of one process; peak memory in a process of its own."""
+"""Timing in interleaved rounds, peak memory, tables and pictures."""
 
+import argparse
+import csv
 import json
 import os
 import random
@@ -9,12 +11,107 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
+OURS = "mha_course"
+COLOURS = ("#0072B2", "#56B4E9", "#009E73", "#000000", "#999999", "#D55E00", "#CC79A7", "#E69F00")
 FOLDER = Path(__file__).resolve().parents[1] / "_build" / "bench"
 FOLDER.mkdir(parents=True, exist_ok=True)
+
+
+class Row(NamedTuple):
+    """One measured number. `ratio` is its time divided by that of `mha_course` in the same round."""
+
+    table: str
+    size: str
+    name: str
+    value: str
+    unit: str
+    ratio: str = ""
+
+
+class Report:
+    """The tables of one benchmark: printed as they are measured, then written as Markdown and as rows."""
+
+    def __init__(self, title: str, device: torch.device) -> None:
+        self.title, self.device, self.rows = title, device, list[Row]()
+        print(self.heading(), flush=True)
+
+    def heading(self) -> str:
+        return f"# {self.title}: {describe(self.device)}"
+
+    def add_times(
+        self, table: str, size: object, times: Mapping[str, Sequence[float]], *, tokens: int | None = None,
+        reference: str = OURS,
+    ) -> None:  # fmt: skip
+        """Add the median of each call: milliseconds, or where it writes so many `tokens`, tokens a second."""
+        for name, seconds in times.items():
+            median = statistics.median(seconds)
+            value, unit = (median * 1e3, "ms") if tokens is None else (tokens / median, "tokens/s")
+            relative = f"{ratio(times, name, reference):.2f}" if reference in times else ""
+            self.add(table, size, name, value, unit, relative)
+
+    def add(self, table: str, size: object, name: str, value: float, unit: str, ratio: str = "") -> None:
+        self.rows.append(Row(table, str(size), name, f"{value:.4g}", unit, ratio))
+
+    def table(self, title: str) -> str:
+        """Return a table of names and sizes, in each cell the value, and the ratio to `mha_course`."""
+        rows = [row for row in self.rows if row.table == title]
+        sizes, names = (
+            list(dict.fromkeys(column)) for column in ([r.size for r in rows], [r.name for r in rows])
+        )
+        cells = {
+            (row.name, row.size): f"{row.value} ({row.ratio})" if row.ratio else row.value for row in rows
+        }
+        header = (f"{title}, {rows[0].unit}", *sizes)
+        return markdown(header, [[name, *(cells.get((name, size), "") for size in sizes)] for name in names])
+
+    def lines(self, title: str) -> dict[str, list[float]]:
+        """Return the values of a table by name, for a picture."""
+        result: dict[str, list[float]] = {}
+        for row in self.rows:
+            if row.table == title:
+                result.setdefault(row.name, []).append(float(row.value))
+        return result
+
+    def show(self, title: str) -> None:
+        print(f"\n{self.table(title)}", flush=True)
+
+    def write(self, name: str) -> None:
+        """Write the tables for readers, and the rows for `benchmarks.store`."""
+        titles = dict.fromkeys(row.table for row in self.rows)
+        text = "\n\n".join([self.heading(), *(self.table(title) for title in titles)])
+        (FOLDER / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+        device, version = describe(self.device).split(", ", 1)[::-1]
+        run = {
+            "device": device,
+            "torch": version.removeprefix("torch "),
+            "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        }
+        with (FOLDER / f"{name}.tsv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+            writer.writerow([*Row._fields, *run])
+            writer.writerows([*row, *run.values()] for row in self.rows)
+        print(f"\nwritten: {FOLDER / name}.md and {name}.tsv beside it")
+
+
+def options(description: str, seconds: float) -> argparse.ArgumentParser:
+    """Return a parser of what every benchmark may be told."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=seconds, help="for each comparison, about")
+    parser.add_argument("--cpu", action="store_true", help="even where there is a GPU")
+    return parser
+
+
+def prepare(arguments: argparse.Namespace) -> torch.device:
+    """Set the number of threads and return the device to measure on."""
+    torch.set_num_threads(arguments.threads)
+    return torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
 
 
 def synchronize(device: torch.device) -> None:
@@ -71,37 +168,55 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def picture(
-    panels: Mapping[str, Mapping[str, Sequence[float]]],
-    lengths: Sequence[int],
-    colours: Sequence[str],
-    xlabel: str,
-    title: str,
-    path: Path,
-) -> None:
-    """Draw a panel for each unit, in it a line for each name, both axes logarithmic."""
+class Panel(NamedTuple):
+    """A panel of a picture: a line for each name, both axes logarithmic."""
+
+    title: str
+    xlabel: str
+    xs: Sequence[int]
+    lines: Mapping[str, Sequence[float]]
+
+
+def picture(panels: Sequence[Panel], title: str, path: Path) -> None:
+    """Draw the panels side by side; they show the same names."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-    figure, axes = plt.subplots(1, len(panels), figsize=(7, 4.2), layout="constrained")
-    for ax, (unit, lines) in zip(axes, panels.items(), strict=True):
-        for (name, values), colour in zip(lines.items(), colours, strict=True):
-            ax.loglog(lengths, values, "o-", color=colour, label=name, ms=4)
-        ax.set_xticks(lengths, [str(length) for length in lengths])
+    figure, axes = plt.subplots(1, len(panels), figsize=(3.5 * len(panels), 4.2), layout="constrained")
+    for ax, panel in zip(axes, panels, strict=True):
+        for (name, values), colour in zip(panel.lines.items(), COLOURS, strict=False):
+            ax.loglog(panel.xs, values, "o-", color=colour, label=name, ms=4)
+        ax.set_xticks(panel.xs, [str(x) for x in panel.xs])
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_minor_formatter(NullFormatter())
-        ax.set_xlabel(xlabel)
-        ax.set_title(unit, fontsize=10)
+        ax.set_xlabel(panel.xlabel)
+        ax.set_title(panel.title, fontsize=10)
         ax.grid(alpha=0.3)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
     figure.suptitle(title, fontsize=10)
     figure.savefig(path, dpi=150)
     plt.close(figure)
+
+
+def product_rate(device: torch.device, dtype: torch.dtype) -> float:
+    """Return how many floating-point operations a second a large matrix product does."""
+    size = 8192 if device.type == "cuda" else 1024
+    left, right = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
+    times = interleaved({"product": lambda: left @ right}, device, seconds=1, most=20)
+    return 2 * size**3 / statistics.median(times["product"])
+
+
+def copy_rate(device: torch.device) -> float:
+    """Return how many bytes a second a large copy reads and writes."""
+    source = torch.ones(2**30 if device.type == "cuda" else 2**26, device=device)
+    target = torch.empty_like(source)
+    times = interleaved({"copy": lambda: target.copy_(source)}, device, seconds=1, most=20)
+    return 2 * source.nbytes / statistics.median(times["copy"])
 
 
 def megabytes_of(call: Callable[[], object], device: torch.device) -> float:

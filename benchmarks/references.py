@@ -1,5 +1,6 @@
 """Peers to measure and test against: D2L 1.0.3, and models written from descriptions."""
 
+import copy
 import math
 import sys
 import types
@@ -9,6 +10,10 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from mha_course.convert import to_torch
+from mha_course.masking import length_mask
+from mha_course.transformer import Transformer
 
 
 def import_d2l() -> Any:
@@ -170,3 +175,64 @@ class D2LEncoderDecoder(nn.Module):
         state = self.decoder.init_state(self.encoder(source, source_lens), source_lens)
         logits, state = self.decoder(target, state)
         return logits, state
+
+
+class TorchTranslator(nn.Module):
+    """`nn.Transformer` between embeddings and a last layer, with the weights of the course's model."""
+
+    def __init__(self, ours: Transformer) -> None:
+        super().__init__()
+        self.sources, self.targets = (
+            nn.Sequential(copy.deepcopy(part.embedding), copy.deepcopy(part.positions))
+            for part in (ours.encoder, ours.decoder)
+        )
+        self.dense = copy.deepcopy(ours.decoder.dense)
+        block = ours.encoder.blocks[0]
+        sizes = (block.attention.W_o.out_features, block.attention.num_heads, block.ffn[0].out_features, 0.0)
+        options = {"batch_first": True, "norm_first": True}
+        layers = (
+            nn.TransformerEncoderLayer(*sizes, **options),
+            nn.TransformerDecoderLayer(*sizes, **options),
+        )
+        count, width = len(ours.encoder.blocks), sizes[0]
+        self.transformer = nn.Transformer(
+            width, sizes[1], **options,
+            custom_encoder=nn.TransformerEncoder(layers[0], count, nn.LayerNorm(width), False),
+            custom_decoder=nn.TransformerDecoder(layers[1], count, nn.LayerNorm(width)),
+        )  # fmt: skip
+        for part, theirs in (
+            (ours.encoder, self.transformer.encoder),
+            (ours.decoder, self.transformer.decoder),
+        ):
+            theirs.norm.load_state_dict(part.norm.state_dict())
+            for block, layer in zip(part.blocks, theirs.layers, strict=True):
+                fill_layer(layer, block)
+
+    def forward(self, source: Tensor, target: Tensor, source_lens: Tensor) -> tuple[Tensor, None]:
+        padding = ~length_mask(source_lens, source.shape[1])
+        later = nn.Transformer.generate_square_subsequent_mask(
+            target.shape[1], device=target.device, dtype=torch.bool
+        )
+        output = self.transformer(
+            self.sources(source), self.targets(target), tgt_mask=later, tgt_is_causal=True,
+            src_key_padding_mask=padding, memory_key_padding_mask=padding,
+        )  # fmt: skip
+        return self.dense(output), None
+
+
+def fill_layer(layer: nn.Module, block: nn.Module) -> None:
+    """Write the weights of the course's block into PyTorch's layer, which names its parts otherwise."""
+    names = {
+        "self_attn": "attention" if hasattr(block, "attention") else "self_attention",
+        "multihead_attn": "cross_attention",
+    }
+    for name, part in layer.named_children():
+        if name in names:
+            source = to_torch(getattr(block, names[name]))
+        elif name.startswith("norm"):
+            source = getattr(block, f"norm_{name[-1]}")
+        elif name.startswith("linear"):
+            source = block.ffn[{"linear1": 0, "linear2": 2}[name]]
+        else:  # dropouts
+            continue
+        part.load_state_dict(source.state_dict())

@@ -9,7 +9,6 @@ within a round.
 
 import argparse
 import json
-import statistics
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,15 +16,16 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks import measure
-from benchmarks.measure import FOLDER, describe, markdown
+from benchmarks.measure import FOLDER, OURS, Panel, Report, describe
 from mha_course.attention import DotProductAttention
 from mha_course.corpus import Batch
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
 from mha_course.training import training_step
 
+STEP, BY_LENGTH = "Bahdanau, training step", "Bahdanau, training step by source steps"
+PEAK = "Bahdanau, peak memory by source steps"
 VOCAB, BOS, TARGET_STEPS, D2L = 200, 1, 9, "D2L 1.0.3"
 LENGTHS = (8, 16, 32, 64, 128)
-COLOURS = ("#0072B2", "#009E73", "#56B4E9", "#CC79A7", "#999999", "#D55E00")
 
 
 class Size(NamedTuple):
@@ -100,27 +100,27 @@ def check_equal(size: Size) -> None:
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)
 
 
-def against_d2l(size: Size, padded: bool, device: torch.device, seconds: float) -> list[str]:
-    """Return a table row: size, both models' milliseconds, and their ratio."""
+def add_comparison(report: Report, size: Size, padded: bool, seconds: float) -> None:
+    """Add the times of both models."""
     check_equal(size)
     batch = batch_of(size, padded)
-    calls = {name: step_of(name, size, batch, device) for name in ("GRU, additive", D2L)}
-    times = measure.interleaved(calls, device, seconds=seconds, most=200, title=str(size))
-    milliseconds = [f"{statistics.median(times[name]) * 1e3:.1f}" for name in calls]
-    ratio = measure.ratio(times, "GRU, additive", D2L)
-    return [f"{size}{', padded' if padded else ''}", *milliseconds, f"{ratio:.2f}"]
+    calls = {
+        OURS: step_of("GRU, additive", size, batch, report.device),
+        D2L: step_of(D2L, size, batch, report.device),
+    }
+    times = measure.interleaved(calls, report.device, seconds=seconds, most=200, title=str(size))
+    report.add_times(STEP, f"{size}{', padded' if padded else ''}", times)
 
 
-def times_by_length(device: torch.device, seconds: float) -> dict[str, list[float]]:
-    """Return each model's median milliseconds of a training step, for each length of the source."""
-    result: dict[str, list[float]] = {name: [] for name in MODELS}
+def add_lengths(report: Report, seconds: float) -> None:
+    """Add each model's time of a training step, for each length of the source."""
     for length in LENGTHS:
         size = Size(64, 64, 1, length)
-        calls = {name: step_of(name, size, batch_of(size, padded=False), device) for name in MODELS}
-        times = measure.interleaved(calls, device, seconds=seconds / 2, title=f"source of {length} steps")
-        for name, values in times.items():
-            result[name].append(statistics.median(values) * 1e3)
-    return result
+        batch = batch_of(size, padded=False)
+        calls = {name: step_of(name, size, batch, report.device) for name in MODELS}
+        title = f"source of {length} steps"
+        times = measure.interleaved(calls, report.device, seconds=seconds / 2, title=title)
+        report.add_times(BY_LENGTH, length, times)
 
 
 def peaks(name: str, device: torch.device) -> list[float]:
@@ -132,40 +132,40 @@ def peaks(name: str, device: torch.device) -> list[float]:
     return result[1:]
 
 
+def add_peaks(report: Report, options: list[str]) -> None:
+    """Add each model's peak memory, measured in a process of its own."""
+    for name in MODELS:
+        measure.progress(f"peak memory, {name}")
+        values = measure.in_subprocess("benchmarks.training", *options, "--peaks", name)
+        for length, value in zip(LENGTHS, values, strict=True):
+            report.add(PEAK, length, name, value, "MB")
+    measure.progress()
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=20.0, help="for each comparison, about")
-    parser.add_argument("--cpu", action="store_true", help="even where there is a GPU")
+    parser = measure.options(__doc__, seconds=20.0)
     parser.add_argument("--peaks", choices=MODELS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
-    device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
+    device = measure.prepare(arguments)
     if arguments.peaks:
         print(json.dumps(peaks(arguments.peaks, device)))
         return
-    parts = [f"# Training: {describe(device)}"]
-    sizes = (Size(128, 256, 2, 9), Size(64, 64, 1, 9))
-    rows = [
-        against_d2l(size, padded, device, arguments.seconds) for size in sizes for padded in (False, True)
+    report = Report("Bahdanau model", device)
+    for size in (Size(128, 256, 2, 9), Size(64, 64, 1, 9)):
+        for padded in (False, True):
+            add_comparison(report, size, padded, arguments.seconds)
+    report.show(STEP)
+    add_lengths(report, arguments.seconds)
+    report.show(BY_LENGTH)
+    add_peaks(report, ["--threads", str(arguments.threads), *(["--cpu"] if arguments.cpu else [])])
+    report.show(PEAK)
+    report.write("training")
+    panels = [
+        Panel("milliseconds", "source steps", LENGTHS, report.lines(BY_LENGTH)),
+        Panel("peak MB", "source steps", LENGTHS, report.lines(PEAK)),
     ]
-    parts.append(markdown(("training step", "mha_course ms", "D2L ms", "ratio"), rows))
-    print("\n\n".join(parts), flush=True)
-    times, memory = times_by_length(device, arguments.seconds), {}
-    options = ["--threads", str(arguments.threads), *(["--cpu"] if arguments.cpu else [])]
-    for name in MODELS:
-        measure.progress(f"peak memory, {name}")
-        memory[name] = measure.in_subprocess("benchmarks.training", *options, "--peaks", name)
-    measure.progress()
-    for unit, values in (("ms of a training step", times), ("peak MB", memory)):
-        cells = [[name, *(f"{value:.1f}" for value in series)] for name, series in values.items()]
-        parts.append(markdown((f"{unit}, source steps", *map(str, LENGTHS)), cells))
-        print(f"\n{parts[-1]}", flush=True)
     title = f"one training step, batch 64, 64 wide, 1 layer, 9 target steps\n{describe(device)}"
-    panels = {"milliseconds": times, "peak MB": memory}
-    measure.picture(panels, LENGTHS, COLOURS, "source steps", title, FOLDER / "training.png")
-    (FOLDER / "training.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    print(f"\nwritten: {FOLDER / 'training.md'} and training.png beside it")
+    measure.picture(panels, title, FOLDER / "training.png")
 
 
 if __name__ == "__main__":
