@@ -235,7 +235,9 @@ def add_limits(report: Report) -> None:
     for dtype in ("float32", "bfloat16") if report.device.type == "cuda" else ("float32",):
         rate = measure.product_rate(report.device, getattr(torch, dtype))
         report.add("limits, matrix product", dtype, "limit", rate / 1e12, "TFLOP/s")
-    report.add("limits, copy", "", "limit", measure.copy_rate(report.device) / 1e9, "GB/s")
+    report.add("limits, copy", "float32", "limit", measure.copy_rate(report.device) / 1e9, "GB/s")
+    report.show("limits, matrix product")
+    report.show("limits, copy")
 
 
 def varied(device: torch.device, axis: str) -> list[Shape]:
@@ -285,7 +287,7 @@ def main() -> None:
     if arguments.peaks:
         print(json.dumps(peaks(arguments.peaks, arguments.kind, device)))
         return
-    report = Report("Attention", device)
+    report = Report("attention", device)
     add_limits(report)
     for kind in KINDS:
         for shape in SHAPES[device.type]:
@@ -298,7 +300,6 @@ def main() -> None:
     for kind in KINDS:
         add_peaks(report, kind, options)
         report.show(f"attention, {kind}, peak memory")
-    report.write("attention")
     draw(report)
 
 

@@ -1,12 +1,12 @@
 """The decoder-only Transformer beside PyTorch's layers, a plain GPT, and models of `transformers`.
 
 ``python -m benchmarks.language_model [--threads 2] [--seconds 10] [--cpu]`` prints tables and writes them
-into ``_build/bench``. First greedy writing: with a cache, with a static cache, on a CPU without any, and beside
-models of `transformers`, untrained. At the limit, all weights are read once a token, at the measured speed of
-the memory. Then a training step (forward, loss, backward, Adam) of models of the same sizes, which differ in
-how they tell positions and in small parts of their blocks. On a GPU the larger size trains in bfloat16
-(autocast), and two models are compiled too. Times are medians over interleaved rounds, with the median of the
-rounds' ratios to `mha_course` in brackets.
+into ``_build/bench``. First greedy writing: with a cache, with a static cache, on a CPU without any, and
+beside models of `transformers`, untrained. At the limit, all weights are read once a token, at the measured
+speed of the memory. Then a training step (forward, loss, backward, Adam) of models of the same sizes, which
+differ in how they tell positions and in small parts of their blocks. On a GPU the larger size trains in
+bfloat16 (autocast), and two models are compiled too. Times are medians over interleaved rounds, with the
+median of the rounds' ratios to `mha_course` in brackets.
 """
 
 from collections.abc import Callable
@@ -243,7 +243,7 @@ def add_writing(report: Report, size: Size, bytes_a_second: float, seconds: floa
 
 def main() -> None:
     arguments = measure.options(__doc__, seconds=10.0).parse_args()
-    report = Report("Language model", measure.prepare(arguments))
+    report = Report("language_model", measure.prepare(arguments))
     bytes_a_second = measure.copy_rate(report.device)
     for size in WRITTEN[report.device.type]:
         add_writing(report, size, bytes_a_second, arguments.seconds)
@@ -251,7 +251,6 @@ def main() -> None:
     for size in TRAINED[report.device.type]:
         add_training(report, size, arguments.seconds)
     report.show(STEP)
-    report.write("language_model")
 
 
 if __name__ == "__main__":

@@ -35,14 +35,14 @@ class Row(NamedTuple):
 
 
 class Report:
-    """The tables of one benchmark: printed as they are measured, then written as Markdown and as rows."""
+    """The tables of one benchmark, printed and written as they are measured."""
 
-    def __init__(self, title: str, device: torch.device) -> None:
-        self.title, self.device, self.rows = title, device, list[Row]()
+    def __init__(self, benchmark: str, device: torch.device) -> None:
+        self.benchmark, self.device, self.rows = benchmark, device, list[Row]()
         print(self.heading(), flush=True)
 
     def heading(self) -> str:
-        return f"# {self.title}: {describe(self.device)}"
+        return f"# {self.benchmark}: {describe(self.device)}"
 
     def add_times(
         self, table: str, size: object, times: Mapping[str, Sequence[float]], *, tokens: int | None = None,
@@ -56,19 +56,17 @@ class Report:
             self.add(table, size, name, value, unit, relative)
 
     def add(self, table: str, size: object, name: str, value: float, unit: str, ratio: str = "") -> None:
-        self.rows.append(Row(table, str(size), name, f"{value:.4g}", unit, ratio))
+        digits = f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
+        self.rows.append(Row(table, str(size), name, digits, unit, ratio))
+        self.write()
 
     def table(self, title: str) -> str:
         """Return a table of names and sizes, in each cell the value, and the ratio to `mha_course`."""
         rows = [row for row in self.rows if row.table == title]
-        sizes, names = (
-            list(dict.fromkeys(column)) for column in ([r.size for r in rows], [r.name for r in rows])
-        )
-        cells = {
-            (row.name, row.size): f"{row.value} ({row.ratio})" if row.ratio else row.value for row in rows
-        }
-        header = (f"{title}, {rows[0].unit}", *sizes)
-        return markdown(header, [[name, *(cells.get((name, size), "") for size in sizes)] for name in names])
+        sizes, names = dict.fromkeys(row.size for row in rows), dict.fromkeys(row.name for row in rows)
+        cells = {(row.name, row.size): f"{row.value} ({row.ratio})".removesuffix(" ()") for row in rows}
+        lines = [[name, *(cells.get((name, size), "") for size in sizes)] for name in names]
+        return markdown((f"{title}, {rows[0].unit}", *sizes), lines)
 
     def lines(self, title: str) -> dict[str, list[float]]:
         """Return the values of a table by name, for a picture."""
@@ -79,24 +77,25 @@ class Report:
         return result
 
     def show(self, title: str) -> None:
+        progress()
         print(f"\n{self.table(title)}", flush=True)
 
-    def write(self, name: str) -> None:
-        """Write the tables for readers, and the rows for `benchmarks.store`."""
+    def write(self) -> None:
+        """Write the tables for readers, and the rows for ``python -m benchmarks.store``."""
         titles = dict.fromkeys(row.table for row in self.rows)
         text = "\n\n".join([self.heading(), *(self.table(title) for title in titles)])
-        (FOLDER / f"{name}.md").write_text(text + "\n", encoding="utf-8")
-        device, version = describe(self.device).split(", ", 1)[::-1]
+        (FOLDER / f"{self.benchmark}.md").write_text(text + "\n", encoding="utf-8")
+        version, device = describe(self.device).split(", ", 1)
         run = {
+            "benchmark": self.benchmark,
             "device": device,
             "torch": version.removeprefix("torch "),
             "date": f"{datetime.now(UTC):%Y-%m-%d}",
         }
-        with (FOLDER / f"{name}.tsv").open("w", encoding="utf-8", newline="") as file:
+        with (FOLDER / f"{self.benchmark}.tsv").open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, delimiter="\t", lineterminator="\n")
             writer.writerow([*Row._fields, *run])
             writer.writerows([*row, *run.values()] for row in self.rows)
-        print(f"\nwritten: {FOLDER / name}.md and {name}.tsv beside it")
 
 
 def options(description: str, seconds: float) -> argparse.ArgumentParser:

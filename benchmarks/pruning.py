@@ -49,11 +49,10 @@ def add_times(report: Report, shape: tuple[int, int, int, int], seconds: float) 
 @torch.no_grad()
 def main() -> None:
     arguments = measure.options(__doc__, seconds=10.0).parse_args()
-    report = Report("Pruning", measure.prepare(arguments))
+    report = Report("pruning", measure.prepare(arguments))
     for shape in SHAPES:
         add_times(report, shape, arguments.seconds)
     report.show(FORWARD)
-    report.write("pruning")
 
 
 if __name__ == "__main__":

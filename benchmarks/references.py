@@ -4,7 +4,7 @@ import copy
 import math
 import sys
 import types
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import torch
@@ -108,17 +108,19 @@ class FlexAttention(PlainAttention):
     """The same around PyTorch's FlexAttention, which skips blocks of scores that are hidden."""
 
     def forward(self, x: Tensor, lens: Tensor | None = None, is_causal: bool = False) -> Tensor:
-        from torch.nn.attention.flex_attention import create_block_mask
-
-        block_mask, steps = None, x.shape[1]
-        if lens is not None:
-            size = (len(x), None, steps, steps)
-            block_mask = create_block_mask(lambda b, h, q, k: k < lens[b], *size, device=x.device)
-        elif is_causal:
-            size = (None, None, steps, steps)
-            block_mask = create_block_mask(lambda b, h, q, k: k <= q, *size, device=x.device)
-        output = compiled_flex()(*self.project(x), block_mask=block_mask)
+        mask = None if lens is None and not is_causal else block_mask(lens, *x.shape[:2], x.device)
+        output = compiled_flex()(*self.project(x), block_mask=mask)
         return self.W_o(output.transpose(1, 2).flatten(2))
+
+
+@lru_cache(maxsize=1)
+def block_mask(lens: Tensor | None, batch: int, steps: int, device: torch.device) -> Any:
+    """Return which blocks count, causal without `lens`: made once, as a model makes it for all its layers."""
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    if lens is None:
+        return create_block_mask(lambda b, h, q, k: k <= q, None, None, steps, steps, device=device)
+    return create_block_mask(lambda b, h, q, k: k < lens[b], batch, None, steps, steps, device=device)
 
 
 @cache

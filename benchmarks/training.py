@@ -139,7 +139,6 @@ def add_peaks(report: Report, options: list[str]) -> None:
         values = measure.in_subprocess("benchmarks.training", *options, "--peaks", name)
         for length, value in zip(LENGTHS, values, strict=True):
             report.add(PEAK, length, name, value, "MB")
-    measure.progress()
 
 
 def main() -> None:
@@ -150,7 +149,7 @@ def main() -> None:
     if arguments.peaks:
         print(json.dumps(peaks(arguments.peaks, device)))
         return
-    report = Report("Bahdanau model", device)
+    report = Report("training", device)
     for size in (Size(128, 256, 2, 9), Size(64, 64, 1, 9)):
         for padded in (False, True):
             add_comparison(report, size, padded, arguments.seconds)
@@ -159,7 +158,6 @@ def main() -> None:
     report.show(BY_LENGTH)
     add_peaks(report, ["--threads", str(arguments.threads), *(["--cpu"] if arguments.cpu else [])])
     report.show(PEAK)
-    report.write("training")
     panels = [
         Panel("milliseconds", "source steps", LENGTHS, report.lines(BY_LENGTH)),
         Panel("peak MB", "source steps", LENGTHS, report.lines(PEAK)),

@@ -97,11 +97,10 @@ def add_step(report: Report, size: Size, seconds: float) -> None:
 
 def main() -> None:
     arguments = measure.options(__doc__, seconds=10.0).parse_args()
-    report = Report("Transformer", measure.prepare(arguments))
+    report = Report("transformer", measure.prepare(arguments))
     for size in SIZES[report.device.type]:
         add_step(report, size, arguments.seconds)
     report.show(STEP)
-    report.write("transformer")
 
 
 if __name__ == "__main__":

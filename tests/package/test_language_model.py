@@ -24,7 +24,6 @@ from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
 from transformers.models.llama.modeling_llama import LlamaAttention, LlamaRotaryEmbedding
 from transformers.models.qwen3.modeling_qwen3 import Qwen3Attention
 
-from benchmarks import language_model as benchmark
 from mha_course import language_model
 from mha_course.attention import split_heads
 from mha_course.convert import from_gpt2, from_llama, halves_from_pairs
@@ -770,23 +769,6 @@ def test_a_loss_that_is_not_finite_stops_training():
         with torch.no_grad():
             model.dense.bias[0] = math.nan
         fit_language_model(model, SENTENCES, WORDS, epochs=3)
-
-
-# ---- the benchmark ----
-
-
-def test_the_benchmark_trains_models_of_one_size_and_writes_alike():
-    size = benchmark.Size(2, 6, 16, 2, 2)
-    models = [benchmark.course_model(size), benchmark.TorchModel(size)]
-    assert len({sum(weight.numel() for weight in model.parameters()) for model in models}) == 1
-    text = torch.randint(0, benchmark.VOCAB, (2, 7))
-    for model in models:
-        step = benchmark.step_of(model, text)
-        losses = [step().item() for _ in range(10)]
-        assert losses[-1] < losses[0]
-    title, _, static, without, llama_s = benchmark.writing_row(size, torch.device("cpu"), seconds=0)
-    assert title == "2 × 6 × 16 × 2 × 2"
-    assert min(float(static), float(without), float(llama_s)) > 0
 
 
 # ---- errors ----

@@ -1,0 +1,100 @@
+"""The peers of the benchmarks are as large as the course's models, and learn and write as they do."""
+
+import pytest
+import torch
+
+from benchmarks import language_model, store, transformer
+from benchmarks.measure import OURS, Report
+
+CPU = torch.device("cpu")
+SMALL = language_model.Size(2, 6, 24, 2, 2)
+
+
+def parameters(model):
+    return sum(weight.numel() for weight in model.parameters())
+
+
+def learns(step):
+    losses = [float(step()) for _ in range(10)]
+    return losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("name", language_model.MODELS)
+def test_every_language_model_is_as_large_as_ours_and_learns(name):
+    ours, model = language_model.course_model(SMALL), language_model.MODELS[name](SMALL)
+    embedding = language_model.VOCAB * SMALL.num_hiddens  # one of two, which some models share
+    expected, found = parameters(ours), parameters(model)
+    assert expected - 1.05 * embedding < found < expected * 1.05
+    text = torch.randint(0, language_model.VOCAB, (2, 7))
+    assert learns(language_model.step_of(model, text, SMALL))
+
+
+def test_the_plain_model_sees_no_later_token_and_tells_positions():
+    model, text = language_model.PlainGPT(SMALL), torch.tensor([[5, 5, 6, 7]])
+    changed = torch.tensor([[5, 5, 6, 8]])
+    logits = model(text)[0]
+    torch.testing.assert_close(model(changed)[0, :3], logits[:3])
+    assert not torch.allclose(logits[0], logits[1])
+
+
+def test_half_precision_trains_in_its_type():
+    size = SMALL._replace(dtype="bfloat16")
+    with language_model.autocast(size, CPU):
+        assert language_model.course_model(size)(torch.tensor([[5]]))[0].dtype is torch.bfloat16
+
+
+def test_all_ways_write_as_many_tokens_and_ours_the_same_ones():
+    calls = language_model.writers(SMALL, CPU)
+    language_model.check_written(calls, SMALL)
+    assert calls[OURS]().shape == (2, language_model.PROMPT + SMALL.steps)
+    other = calls | {f"{OURS}, other": lambda: calls[OURS]().flip(0).roll(1, -1)}
+    with pytest.raises(AssertionError, match="other"):
+        language_model.check_written(other, SMALL)
+
+
+def test_at_the_limit_every_weight_is_read_once_a_token(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.measure.FOLDER", tmp_path)
+    report = Report("language_model", CPU)
+    language_model.add_writing(report, SMALL, 4e6, seconds=0)
+    ours = language_model.course_model(SMALL)
+    read = parameters(ours) - ours.embedding.weight.numel()  # four bytes each
+    (limit,) = (row for row in report.rows if row.name == language_model.LIMIT)
+    assert float(limit.value) == pytest.approx(2 * 1e6 / read, rel=0.01)
+    assert {row.unit for row in report.rows} == {"tokens/s"}
+
+
+def test_both_translators_compute_the_same_and_learn():
+    size = transformer.Size(3, 7, 5, 16, 4, 2)
+    transformer.check_equal(size)
+    models, batch = transformer.models(size), transformer.batch_of(size, CPU)
+    assert len({parameters(model) for model in models.values()}) == 1
+    with torch.no_grad():
+        models[OURS].decoder.blocks[1].norm_2.weight[0] += 1
+        logits = [model(batch.source, batch.target, batch.source_lens)[0] for model in models.values()]
+    assert not torch.allclose(*logits, atol=1e-4)
+    assert all(learns(transformer.step_of(model, size, batch)) for model in models.values())
+
+
+def test_a_report_is_a_table_of_names_and_sizes(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.measure.FOLDER", tmp_path)
+    report = Report("bread", CPU)
+    report.add_times("baking", 1, {OURS: [0.002, 0.002], "other": [0.003, 0.003]})
+    report.add_times("baking", 2, {OURS: [2.0], "other": [1.0]})
+    assert report.table("baking").splitlines()[2:] == [
+        f"| {OURS} | 2 (1.00) | 2000 (1.00) |",
+        "| other | 3 (1.50) | 1000 (0.50) |",
+    ]
+    assert report.lines("baking") == {OURS: [2, 2000], "other": [3, 1000]}
+    first = store.read(tmp_path / "bread.tsv")[0]
+    assert (first["size"], first["value"], first["unit"], first["benchmark"]) == ("1", "2", "ms", "bread")
+    assert first["device"].startswith("CPU")
+    assert "| other |" in (tmp_path / "bread.md").read_text(encoding="utf-8")
+
+
+def test_the_store_keeps_what_was_not_measured_again_and_nothing_of_a_cpu():
+    def rows(benchmark, device, value):
+        return [{"benchmark": benchmark, "device": device, "value": value}]
+
+    old = rows("attention", "card A", "1") + rows("writing", "card A", "2")
+    new = rows("attention", "card B", "3") + rows("writing", "CPU, threads: 2", "4")
+    assert store.merged(old, new) == rows("writing", "card A", "2") + rows("attention", "card B", "3")
