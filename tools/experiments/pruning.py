@@ -110,9 +110,10 @@ def normalized(importance: Importance) -> Importance:
 class Experiment:
     """One trained model and what is measured of it."""
 
-    def __init__(self, seed: int, data: Data, epochs: int = EPOCHS) -> None:
+    def __init__(self, seed: int, data: Data, epochs: int = EPOCHS, model: Transformer | None = None) -> None:
+        """Train a model, or take one that is trained."""
         self.seed, self.data = seed, data
-        self.model = self.trained(self.untrained(), epochs, RATE, seed)
+        self.model = model or self.trained(self.untrained(), epochs, RATE, seed)
 
     def untrained(self) -> Transformer:
         seed_everything(self.seed)
@@ -146,8 +147,8 @@ class Experiment:
         with masked_heads(self.model, heads):
             return self.match(self.model, pairs)
 
-    def choices(self) -> Iterator[tuple[str, int, Callable[[int], list[Head]]]]:
-        """Each way to choose heads: its name, its draw, and which heads it removes for a number."""
+    def choices(self, most: int = max(COUNTS)) -> Iterator[tuple[str, int, Callable[[int], list[Head]]]]:
+        """Yield each way to choose up to `most` heads: its name, its draw, and the heads for a number."""
         dev, score = self.data.dev, self.score_on(self.data.dev)
         left_out = leave_one_out(self.model, score)
         single = batches(dev, *self.data.vocabularies, batch_size=1)
@@ -158,7 +159,7 @@ class Experiment:
             "gradient_l2": normalized(gradient),
             "reversed": {head: -value for head, value in left_out.items()},
         }
-        order = greedy(self.model, score, max(COUNTS))
+        order = greedy(self.model, score, most)
         yield "greedy", 0, lambda count: order[:count]
         for name, importance in importances.items():
             yield name, 0, lambda count, importance=importance: least(importance, count)

@@ -5,6 +5,7 @@
   const NEEDS = {
     translator: ["network.js", "heat.js", "translator.js"],
     heads: ["network.js", "heat.js", "transformer.js", "heads.js"],
+    pruning: ["network.js", "heat.js", "transformer.js", "pruning.js"],
     pooling: ["network.js", "heat.js", "pooling.js"],
     split: ["split.js"],
     cache: ["cache.js"],
