@@ -183,6 +183,7 @@ def step_of(model: nn.Module, tokens: Tensor, size: Size) -> Callable[[], Tensor
 
 def add_training(report: Report, size: Size, seconds: float) -> None:
     """Add each model's time of a training step; on a GPU compiled too, where that is asked most."""
+    torch._dynamo.reset()  # as in a process of its own: nothing is compiled for several sizes
     tokens = torch.randint(0, VOCAB, (size.batch, size.steps + 1)).to(report.device)
     calls = {name: step_of(build(size).to(report.device), tokens, size) for name, build in MODELS.items()}
     if report.device.type == "cuda":
@@ -232,6 +233,7 @@ def check_written(calls: dict[str, Callable[[], Tensor]], size: Size) -> None:
 
 def add_writing(report: Report, size: Size, bytes_a_second: float, seconds: float) -> None:
     """Add the tokens that each way writes a second, and the limit."""
+    torch._dynamo.reset()
     calls = writers(size, report.device)
     check_written(calls, size)
     times = measure.interleaved(calls, report.device, seconds=seconds, least=3, most=20, title=str(size))

@@ -125,9 +125,10 @@ def block_mask(lens: Tensor | None, batch: int, steps: int, device: torch.device
 
 @cache
 def compiled_flex() -> Any:
-    """Compile PyTorch's function once: uncompiled it stores the whole matrix of scores."""
+    """Compile PyTorch's function for every kind of call: uncompiled it stores the whole matrix of scores."""
     from torch.nn.attention.flex_attention import flex_attention
 
+    torch._dynamo.config.recompile_limit = 100
     return torch.compile(flex_attention)
 
 
