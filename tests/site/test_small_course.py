@@ -1,14 +1,15 @@
-"""The site folds checks behind their heading and the package's code behind its words."""
+"""A course of one chapter as a site: what is folded behind its words, and faults that fail the build."""
 
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 from small_page import PAGE, page
 
-from tools.course import ROOT, Course
+from tools.course import ROOT, Course, cells
 from tools.site.build import build
 
 ANSWERED = "lost?\n\n<details><summary>Answer</summary>\n\nA tenth.\n\n</details>"
@@ -21,23 +22,28 @@ def cut(): ...
 """
 
 
-@pytest.fixture(scope="module")
-def bread(tmp_path_factory: pytest.TempPathFactory) -> BeautifulSoup:
-    root = tmp_path_factory.mktemp("course")
+def small_course(root: Path, text: str) -> Course:
+    """A course of a home page and a chapter of this text."""
     for name in ("_config.yml", "LICENSE", "LICENSE-PROSE", "book/en/language.yml", "book/en/words.yml"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     (root / "_toc.yml").write_text("root: book/en/index\nchapters: [{file: book/en/bread}]\n")
     course = Course(root)
-    text = PAGE.replace(" picture", "").replace("%%% text opening-caption\n**A loaf.** It is brown.\n", "")
-    text = text.replace("lost?", ANSWERED).replace("%%% text summary", f"{SHOWN}%%% text summary")
     practice = root / course.package / "practice/bread.py"
     practice.parent.mkdir(parents=True)
     practice.write_text("def cut(loaf): ...\n")
+    text = text.replace(" picture", "").replace("%%% text opening-caption\n**A loaf.** It is brown.\n", "")
     course.write("en", "index", page("%%% text title\n# Baking\n\n[Bread](bread.ipynb)"))
     course.write("en", "bread", page(text))
-    assert build(["en"], root / "html", course)
-    return BeautifulSoup((root / "html/en/bread.html").read_text(encoding="utf-8"), "html.parser")
+    return course
+
+
+@pytest.fixture(scope="module")
+def bread(tmp_path_factory: pytest.TempPathFactory) -> BeautifulSoup:
+    text = PAGE.replace("lost?", ANSWERED).replace("%%% text summary", f"{SHOWN}%%% text summary")
+    course = small_course(tmp_path_factory.mktemp("course"), text)
+    assert build(["en"], course.root / "html", course)
+    return BeautifulSoup((course.root / "html/en/bread.html").read_text(encoding="utf-8"), "html.parser")
 
 
 def test_the_checks_are_folded_behind_their_heading(bread: BeautifulSoup) -> None:
@@ -68,3 +74,26 @@ def test_a_prediction_folds_its_answer_and_nothing_else(bread: BeautifulSoup) ->
         "Answer",
     ) and "A tenth." in answer.get_text()
     assert not bread.find(id="weigh-code").find_parent("details")
+
+
+FAULTS = {  # planted in a cell: what the build says
+    "question": ("[gone](index.ipynb#no-such-cell)", "leads to no cell of index.ipynb"),
+    "weigh": ("[gone](no-such-page.ipynb)", "leads to a page that does not exist"),
+    "exercise-half": ("[gone](#no-such-cell)", "leads to no cell of bread.ipynb"),
+    "summary": ("$\\nosuchcommand{x}$", "cannot be set"),
+}
+
+
+def test_planted_faults_fail_the_build_and_their_cells_are_named(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    course = small_course(tmp_path, PAGE)
+    chapter = course.read("en", "bread")
+    for key, (fault, _) in FAULTS.items():
+        cells(chapter)[key].source += f"\n\n{fault}"
+    course.write("en", "bread", chapter)
+    assert not build(["en"], tmp_path / "html", course)
+    complaints = capfd.readouterr().err.splitlines()
+    for key, (_, message) in FAULTS.items():
+        place = f"bread.ipynb, cell {key}:"
+        assert [line for line in complaints if place in line and message in line], (key, complaints)
