@@ -1,6 +1,7 @@
 // Runs the networks of the site's pages in Node. Reads a request from standard input: `scripts`, files to load;
 // `kind` and `name` of a network; `runs`, each a list of sentences and options. Writes for each sentence the
-// tokens and the attention weights, which a Transformer has for each module whose name holds `options.watch`;
+// tokens and the attention weights, which a Transformer has for each module whose name holds `options.watch`, or
+// all intermediate rows where `options.trace` is set;
 // of a language model the logits after <bos> and each token, and the probabilities to draw the next one with.
 const { readFileSync } = require("fs");
 const vm = require("vm");
@@ -20,6 +21,10 @@ function result(sentence, options) {
   if (request.kind === "LanguageModel") {
     const logits = model.forward([courseLive.BOS, ...sentence.map(token => model.ids.get(token))]);
     return { logits: plain(logits), probabilities: plain(courseLive.nextTokenProbabilities(logits.at(-1), options)) };
+  }
+  if (options.trace) {
+    const { rows, tokens } = model.trace(sentence);
+    return { tokens, rows: Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, plain(row)])) };
   }
   const { steps, tokens } = model.translate(sentence, { ...options, off: new Set(options.off) });
   const weights = request.kind === "Transformer" ? perModule(steps, options.watch) : steps.map(step => plain(step.weights));

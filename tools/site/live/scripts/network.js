@@ -82,19 +82,28 @@
       this.numHeads = stored.num_heads;
     }
 
+    // Keeps the output of a module under its name in PyTorch (its input as `name.input`), one row a token, while
+    // `trace` wants it.
+    note(name, row) {
+      if (this.rows) (this.rows[name] ??= []).push(row);
+      return row;
+    }
+
     linear(x, name) {
-      return linear(x, this.parameters[`${name}.weight`], this.parameters[`${name}.bias`]);
+      return this.note(name, linear(x, this.parameters[`${name}.weight`], this.parameters[`${name}.bias`]));
     }
 
     norm(x, name) {
+      this.note(`${name}.input`, x);
       const mean = x.reduce((sum, value) => sum + value, 0) / x.length;
       const variance = x.reduce((sum, value) => sum + (value - mean) ** 2, 0) / x.length;
       const [scale, shift] = [this.parameters[`${name}.weight`].values, this.parameters[`${name}.bias`].values];
-      return x.map((value, i) => (value - mean) / Math.sqrt(variance + 1e-5) * scale[i] + shift[i]);
+      return this.note(name, x.map((value, i) => (value - mean) / Math.sqrt(variance + 1e-5) * scale[i] + shift[i]));
     }
 
     ffn(x, name) {
-      return this.linear(this.linear(x, `${name}.0`).map(value => Math.max(value, 0)), `${name}.2`);
+      const hidden = this.note(`${name}.1`, this.linear(x, `${name}.0`).map(value => Math.max(value, 0)));
+      return this.linear(hidden, `${name}.2`);
     }
 
     project(sequence, name) {
@@ -105,18 +114,22 @@
     attend(query, { keys, values }, name, options = {}) {
       const size = query.length / this.numHeads;
       const joined = new Float64Array(query.length);
+      const scores = []; // before they are divided by the root of the size
       const weights = [];
       for (let head = 0; head < this.numHeads; head += 1) {
         const start = head * size;
         const own = vector => vector.subarray(start, start + size);
         const asked = own(query);
-        weights.push(softmax(keys.map(key => {
+        scores.push(keys.map(key => {
           const k = own(key);
-          return asked.reduce((sum, value, i) => sum + value * k[i], 0) / Math.sqrt(size);
-        })));
+          return asked.reduce((sum, value, i) => sum + value * k[i], 0);
+        }));
+        weights.push(softmax(scores[head].map(score => score / Math.sqrt(size))));
         if (!options.off?.has(`${name} ${head}`)) joined.set(pool(weights[head], values.map(own)), start);
       }
-      return { output: this.linear(joined, `${name}.W_o`), weights };
+      this.note(`${name}.scores`, scores);
+      this.note(`${name}.weights`, weights);
+      return { output: this.linear(this.note(`${name}.W_o.input`, joined), `${name}.W_o`), weights };
     }
   }
 
@@ -207,12 +220,21 @@
     }
 
     embed(id, position, side, options) {
-      const x = row(this.parameters[`${side}.embedding.weight`], id);
+      const x = this.note(`${side}.embedding`, row(this.parameters[`${side}.embedding.weight`], id));
       if (options.positions === false) return x;
-      return x.map((value, i) => {
+      return this.note(`${side}.positions`, x.map((value, i) => {
         const angle = position / 10000 ** ((i - i % 2) / x.length);
         return value + (i % 2 ? Math.cos(angle) : Math.sin(angle));
-      });
+      }));
+    }
+
+    // A translation with all its `rows`: for each name one row a token, of attention's scores and weights (heads, keys).
+    trace(tokens) {
+      this.rows = {};
+      const result = this.translate(tokens);
+      const { rows } = this;
+      this.rows = null;
+      return { ...result, rows };
     }
 
     initState(ids, options) {
@@ -225,7 +247,7 @@
         const attended = normed.map(x => this.attend(this.linear(x, `${block}.attention.W_q`), projected, `${block}.attention`, options));
         maps[`${block}.attention`] = attended.map(({ weights }) => weights);
         sequence = sequence.map((x, i) => add(x, attended[i].output));
-        sequence = sequence.map(x => add(x, this.ffn(this.norm(x, `${block}.norm_2`), `${block}.ffn`)));
+        sequence = sequence.map(x => this.note(block, add(x, this.ffn(this.norm(x, `${block}.norm_2`), `${block}.ffn`))));
       }
       const outputs = sequence.map(x => this.norm(x, "encoder.norm"));
       const { self, cross } = this.modules;
@@ -251,7 +273,7 @@
           weights[name] = attended.weights;
           x = add(x, attended.output);
         }
-        x = add(x, this.ffn(this.norm(x, `${block}.norm_3`), `${block}.ffn`));
+        x = this.note(block, add(x, this.ffn(this.norm(x, `${block}.norm_3`), `${block}.ffn`)));
       }
       return { weights, maps, logits: this.linear(this.norm(x, "decoder.norm"), "decoder.dense"), state: { maps, memory, cache } };
     }
