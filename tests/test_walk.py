@@ -1,13 +1,20 @@
 """The walk through the Transformer: every number that it shows is PyTorch's."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
+import pytest
 import torch
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from torch import Tensor, nn
 
 from mha_course.attention import MultiHeadAttention
 from mha_course.corpus import Vocabulary
+from tests.test_browser import AXE, CHROMIUM, DESK, FLAGS, WIDE, Watched, pytestmark  # noqa: F401
 from tests.test_live import TEST, in_javascript
+from tests.test_live_browser import AXE_SAYS, SLIM
 from tools.experiments.live_models import load_model
 
 COURSE_SENTENCE = ("give", "me", "two", "new", "hats", ".")
@@ -41,7 +48,8 @@ def intermediate(
     for name, module in model.named_modules():
         if isinstance(module, MultiHeadAttention):
             queries, keys = (
-                kept[f"{name}.{matrix}"].unflatten(-1, (module.num_heads, -1)) for matrix in ("W_q", "W_k")
+                kept[f"{name}.{matrix}"].view(len(kept[f"{name}.{matrix}"]), module.num_heads, -1)
+                for matrix in ("W_q", "W_k")
             )
             scores = torch.einsum("qhf,khf->qhk", queries, keys)  # (queries, heads, keys)
             if "self_attention" in name:
@@ -67,3 +75,132 @@ def test_every_intermediate_tensor_of_the_walk_is_pytorchs() -> None:
         hidden = {"encoder", "decoder", "encoder.positions.dropout", "decoder.positions.dropout"}
         missing = {name for name in expected if name not in one["rows"]} - hidden
         assert {name.rpartition(".")[2] for name in missing} <= {"ffn", "dropout"}, missing
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+def opened(page: Page, site: Path, address: str, code: str = "en") -> Locator:
+    """Open the chapter at an address of the walk, which starts it; its box."""
+    page.goto((site / code / f"transformer.html{address}").as_uri().replace("%23", "#").replace("%3F", "?"))
+    box = page.locator(".live-walk")
+    box.locator(".walk-title").wait_for()
+    return box
+
+
+def test_the_walk_by_keyboard_alone_with_every_step_fit_for_all_readers(browser: Browser, site: Path) -> None:
+    context = browser.new_context(viewport=SLIM, reduced_motion="reduce")
+    page = context.new_page()
+    watched = Watched(page)
+    page.goto((site / "en" / "transformer.html").as_uri())
+    page.locator('.live[data-live="walk"] > button').focus()
+    page.keyboard.press("Enter")
+    box = page.locator(".live-walk")
+    box.locator(".walk-title").wait_for()
+    page.add_script_tag(path=AXE)
+    names = []
+    for _ in range(40):
+        assert page.evaluate(AXE_SAYS) == [], names
+        assert page.evaluate(WIDE) == [], names
+        names.append(parse_qs(page.url.partition("?")[2]).get("step", ["tokens"])[0])
+        assert page.evaluate("document.activeElement.closest('.live-walk') !== null")  # focus stays
+        page.keyboard.press("ArrowRight")
+        if box.locator("[aria-current=step]").inner_text() == box.locator(".walk-title b").inner_text() and (
+            parse_qs(page.url.partition("?")[2])["step"][0] == names[-1]
+        ):
+            break
+    assert len(names) == len(set(names)) == box.locator(".walk-path button").count()
+    assert (
+        box.locator(".walk-told").inner_text().endswith("This is the reference translation, token for token.")
+    )
+    page.keyboard.press("ArrowLeft")
+    assert "step=logits" in page.url
+    assert not watched.complaints
+    assert all(url.startswith(("file:", "data:")) for url in watched.requests)
+    context.close()
+
+
+def test_a_cell_shows_the_number_and_the_products_that_made_it(browser: Browser, site: Path) -> None:
+    model, vocabularies = load_model("transformer-fr")
+    target = ["donne-moi", "deux", "chapeaux", "neufs", "."]
+    expected = intermediate(model, *vocabularies, COURSE_SENTENCE, target)
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
+    page = context.new_page()
+    box = opened(page, site, "#play-walk?step=scores&layer=1&head=3")
+    scores = expected["encoder.blocks.1.attention.scores"][:, 3]  # (queries, keys)
+    shown = [text.replace("−", "-") for text in box.locator(".walk-numbers > span").all_inner_texts()]
+    assert [float(text) for text in shown[-scores.numel() :]] == pytest.approx(
+        scores.flatten().tolist(), abs=0.051
+    )
+    box.locator(".walk-area").focus()
+    for key in ["ArrowUp"] * 7 + ["ArrowLeft"] * 7 + ["ArrowDown"] * 3 + ["ArrowRight"] * 4:
+        page.keyboard.press(key)  # to new, which asks, and hats, which is asked; the step stays
+    assert box.locator(".walk-where").inner_text() == "new → hats"
+    box.locator(".walk-detail summary").click()
+    products = [
+        float(text.replace("−", "-")) for text in box.locator(".walk-terms td:last-child").all_inner_texts()
+    ]
+    assert len(products) == 16
+    assert sum(products) == pytest.approx(scores[3, 4].item(), abs=0.1)  # each is rounded
+    equation = box.locator(".walk-equation b").last.inner_text().replace("−", "-")
+    assert float(equation) == pytest.approx(scores[3, 4].item(), abs=0.006)
+    # the pointer opens a cell too
+    box.locator(".walk-numbers").last.locator("span").first.click()
+    assert box.locator(".walk-where").inner_text() == "<eos> → give"
+    # the same numbers as text
+    box.locator(".walk-more summary").click()
+    told = [float(text.replace("−", "-")) for text in box.locator(".walk-more td").all_inner_texts() if text]
+    assert told == pytest.approx(scores.flatten().tolist(), abs=0.006)
+    context.close()
+
+
+def test_an_address_leads_to_a_step_and_where_the_network_errs_the_walk_says_so(
+    browser: Browser, site: Path
+) -> None:
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
+    page = context.new_page()
+    box = opened(page, site, "#play-walk?step=logits&word=5&sentence=there+are+three+white+cars+here+.")
+    assert (
+        "writes blancs, and the reference translation has blanches" in box.locator(".walk-error").inner_text()
+    )
+    page.keyboard.press("ArrowRight")
+    assert box.locator(".walk-wrong").inner_text() == "blancs"
+    # chosen state is in the address, and comes back from it
+    box.locator("label:has([name=walk-head][value='1'])").click()
+    address = page.evaluate("location.hash")
+    assert "step=sentence" in address and "head=1" in address
+    page.goto("about:blank")
+    box = opened(page, site, address)
+    assert box.locator("[name=walk-head]:checked").get_attribute("value") == "1"
+    # a link on the page leads on, although the walk has started
+    page.evaluate("location.hash = '#play-walk?step=mask&sentence=zebras+swim+.'")
+    box.get_by_text("Causal mask", exact=True).first.wait_for()
+    page.evaluate("location.hash = '#play-walk?step=tokens'")
+    box.get_by_text("<unk>", exact=True).first.wait_for()
+    assert "has never seen" in box.locator(".walk-told").inner_text()
+    context.close()
+
+
+def test_in_a_frame_there_is_the_walk_alone_and_it_plays(browser: Browser, site: Path) -> None:
+    context = browser.new_context(viewport=SLIM)
+    page = context.new_page()
+    page.clock.install()
+    box = opened(page, site, "?embed#play-walk?step=embedding", "zh")
+    assert page.locator("body > *").count() == 1
+    assert page.evaluate("document.body.scrollWidth <= innerWidth")
+    title = box.locator(".walk-title b")
+    first = title.inner_text()
+    box.locator(".live-main").click()
+    page.clock.run_for(8000)
+    assert title.inner_text() != first
+    box.locator(".live-main").click()  # pause
+    second = title.inner_text()
+    page.clock.run_for(20000)
+    assert title.inner_text() == second
+    context.close()

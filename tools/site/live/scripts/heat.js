@@ -4,7 +4,7 @@
   const { element, legible } = courseLive;
   const { decimal } = courseLive.language;
   const local = text => text.replace(".", decimal).replace("-", "−");
-  const number = value => local(value.toFixed(2));
+  const number = value => local(value.toFixed(2).replace(/^-(0\.0+)$/, "$1")); // zero has no sign
   const share = value => (value > 0 && value < 0.005 ? `<${number(0.01)}` : number(value)); // a weight or a probability
   const pair = numbers => `(${numbers.join(decimal === "," ? "; " : ", ")})`;
 

@@ -3,6 +3,7 @@
 (() => {
   const own = document.currentScript.src;
   const NEEDS = {
+    walk: ["network.js", "heat.js", "matrix.js", "steps.js", "walk.js"],
     translator: ["network.js", "heat.js", "translator.js"],
     heads: ["network.js", "heat.js", "transformer.js", "heads.js"],
     pruning: ["network.js", "heat.js", "transformer.js", "pruning.js"],
@@ -38,6 +39,7 @@
     load(name) {
       loading[name] ??= new Promise((done, failed) => {
         const script = element("script", { src: own.replace("live.js", name), onload: done, onerror: failed });
+        script.async = false; // they run in the order in which they were asked for
         document.head.append(script);
       });
       loading[name].catch(() => { delete loading[name]; });
@@ -76,7 +78,12 @@
   // An address such as #play-heads starts a component; #play-heads?off=C1.0 starts it in a state.
   function startFromAddress() {
     const place = document.getElementById(location.hash.slice(1).split("?")[0]);
-    if (place?.matches(".live[data-live]")) start(place);
+    if (!place?.matches(".live[data-live]")) return;
+    if (new URLSearchParams(location.search).has("embed")) { // in a frame, or on a slide: nothing but the component
+      document.documentElement.classList.add("embedded");
+      document.body.replaceChildren(place);
+    }
+    start(place);
   }
   addEventListener("hashchange", startFromAddress);
   document.addEventListener("click", event => {

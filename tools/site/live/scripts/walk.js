@@ -1,0 +1,362 @@
+// The walk: one sentence through the whole Transformer, step by step. The state is in the address, so that a link
+// leads to a sentence, a step, a word, a layer and a head: #play-walk?step=scores&layer=0&head=2.
+courseLive.components.walk = async ({ box, words }) => {
+  const { element, fill, legible, still, matrix, heat: { number, share, bar, drawing } } = courseLive;
+  const LANGUAGE = "fr";
+  const COURSE_SENTENCE = "give me two new hats .";
+  const EXAMPLES = [COURSE_SENTENCE, "my mother saw two white flowers .", "there are three white cars here ."]; // in the last one the network errs
+  const LONGEST = 12; // tokens
+  const PAUSE = 7500; // milliseconds from one step to the next: about three minutes in all
+  const WORD = 2; // of the course's sentence: the noun, which stands elsewhere in French
+  const RANKED = 6; // tokens that could come next
+
+  const [stored, { rows: corpus }] = await Promise.all([courseLive.content(`transformer-${LANGUAGE}`), courseLive.content(`sentences-${LANGUAGE}`)]);
+  const network = new courseLive.Transformer(stored);
+  const steps = courseLive.walkSteps({ words, network });
+
+  const state = { step: 0, word: WORD, layer: 0, head: 2, sentence: COURSE_SENTENCE };
+  let run; // the traced translation, and where the reader looks
+  let opened; // the open cell: [matrix, row, column]
+  let rows = {}; // the row that was looked at last, of the encoder and of the decoder
+  let pictures = []; // of the step
+  let timer;
+
+  // --- the parts of the picture -----------------------------------------------------------------------
+
+  const button = (label, onclick, more = "") => element("button", { type: "button", class: `button ${more}`, onclick }, label);
+  const path = element("ol", { class: "walk-path", "aria-label": words.steps });
+  const title = element("p", { class: "walk-title" });
+  const told = element("p", { class: "walk-told", role: "status" });
+  const choice = element("div", { class: "walk-choice" });
+  const stage = element("div", { class: "walk-stage" });
+  const detail = element("div", { class: "walk-detail", role: "status" });
+  const numbers = element("div", { class: "live-scroll" });
+  const asTable = element("details", { ontoggle: drawNumbers }, element("summary", {}, words.numbers), numbers);
+  const back = button(words.back, () => { pause(); go(state.step - 1); });
+  const forward = button(words.forward, () => { pause(); go(state.step + 1); });
+  const playing = button(words.play, () => (timer ? pause() : play()), "live-main");
+  const copied = element("span", { role: "status", class: "live-small" });
+  const copy = element("button", { type: "button", class: "live-link", onclick: copyAddress }, words.copy);
+  const links = steps.map((step, place) => element("button", { type: "button", onclick: () => { pause(); go(place); } }, step.title));
+  path.append(...steps.flatMap((step, place) => [
+    ...(step.part ? [element("li", { class: "walk-part" }, step.part)] : []),
+    element("li", {}, links[place])]));
+  box.append(path,
+    element("div", { class: "walk-text" }, title, told, choice),
+    element("div", { class: "walk-body" }, stage, detail),
+    element("div", { class: "walk-more" }, asTable, element("span", { class: "walk-copy" }, copied, copy)),
+    element("div", { class: "walk-controls" }, back, playing, forward));
+
+  box.addEventListener("keydown", event => {
+    const onward = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!onward || event.altKey || event.ctrlKey || event.metaKey || event.target.matches("input")) return;
+    event.preventDefault();
+    pause();
+    go(state.step + onward);
+    if (path.contains(event.target)) links[state.step].focus();
+  });
+
+  // --- the network -------------------------------------------------------------------------------------
+
+  const readAs = token => (network.knows(token) || token === "<eos>" ? token : "<unk>");
+
+  function translate() {
+    const tokens = state.sentence.split(" ");
+    const result = network.trace(tokens);
+    const next = result.steps.map(step => step.token);
+    const reference = corpus.find(([source]) => source === state.sentence);
+    const isSame = reference?.[1] === result.tokens.join(" ");
+    run = {
+      rows: result.rows, steps: result.steps, source: result.source.map(readAs), read: ["<bos>", ...next.slice(0, -1)], next,
+      sourceIds: result.source.map(token => network.ids.get(token) ?? network.ids.get("<unk>")),
+      lang: LANGUAGE, vocabulary: network.words.target.length,
+      reference: reference?.[1].split(" "), isSame,
+      gold: isSame ? reference[2].split(" ").map(places => places.split(",").map(Number)) : undefined,
+    };
+    run.readIds = run.read.map(token => network.words.target.indexOf(token));
+    state.word = Math.min(state.word, next.length - 1);
+    rows = {};
+  }
+
+  // Of the encoder the row with the largest weight on another token, of the decoder the token that is being written.
+  function firstRow(side) {
+    if (side === "decoder") return state.word;
+    const others = run.rows[`encoder.blocks.${state.layer}.attention.weights`].map((heads, i) => Math.max(...heads[state.head].filter((_, j) => j !== i)));
+    return others.indexOf(Math.max(...others));
+  }
+
+  // --- drawing -----------------------------------------------------------------------------------------
+
+  const sideOf = step => (steps.indexOf(step) < steps.findIndex(({ name }) => name === "written") ? "encoder" : "decoder");
+  const highestIn = row => row.reduce((best, value, i) => (value > row[best] ? i : best), 0);
+  const largestIn = row => row.reduce((best, value, i) => (Math.abs(value) > Math.abs(row[best]) && Number.isFinite(value) ? i : best), 0);
+  const word = (token, lang) => element("i", { lang }, legible(token, words));
+
+  // A text with words in it: {token} becomes the element that `values` has for it.
+  const filled = (text, values) => text.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? values[part].cloneNode?.(true) ?? values[part] : part));
+
+  function facts() {
+    const [layer, head] = [`blocks.${state.layer}`, state.head];
+    const side = sideOf(steps[state.step]);
+    const i = rows[side];
+    const weights = run.rows[side === "encoder" ? `encoder.${layer}.attention.weights` : `decoder.${layer}.cross_attention.weights`][i][head];
+    const top = largestIn(weights);
+    const [best] = network.best(run.rows["decoder.dense"][state.word], 1);
+    return {
+      token: word(side === "encoder" ? run.source[i] : run.next[i], side === "encoder" ? "en" : LANGUAGE),
+      other: word(run.source[top], "en"), weight: share(weights[top]),
+      written: word(run.read.slice(0, state.word + 1).join(" "), LANGUAGE),
+      word: word(best.token, LANGUAGE), probability: share(best.probability),
+      sentence: element("b", { lang: LANGUAGE }, run.next.filter(token => token !== "<eos>").join(" ").replace(/ (?=\.$)/, "")),
+      n: run.vocabulary, layers: network.numLayers, layer: state.layer,
+    };
+  }
+
+  function draw() {
+    const step = steps[state.step];
+    Object.assign(run, { word: state.word, layer: state.layer, head: state.head });
+    const side = sideOf(step);
+    rows[side] ??= firstRow(side);
+    const shown = step.show(run);
+    pictures = shown.map((picture, place) => ({ ...PICTURES[picture.kind ?? "matrix"](picture, place), picture }));
+    const sides = pictures.filter(({ picture }) => picture.side).map(({ node }) => node);
+    const beside = element("div", { class: "walk-beside" });
+    stage.replaceChildren(...pictures.filter(({ picture }) => !picture.side).map(({ node }) => node), ...(sides.length ? [beside] : []));
+    beside.append(...sides);
+    title.replaceChildren(element("span", { class: "walk-count" }, fill(words.step, { t: state.step + 1, n: steps.length })), " ", element("b", {}, step.title));
+    told.replaceChildren(...filled(step.told, facts()), ...verdict(step));
+    drawChoice(step);
+    openFirst(step, shown);
+    drawNumbers();
+    drawPath();
+  }
+
+  function openFirst(step, shown) {
+    const place = step.first ?? 0;
+    const row = Math.min(rows[sideOf(step)], (shown[place].values?.length ?? 1) - 1);
+    const values = shown[place].logits ?? shown[place].values[row];
+    const isSigned = !(shown[place].logits || shown[place].columns);
+    open(place, shown[place].logits ? 0 : row, (isSigned ? largestIn : highestIn)(values), false);
+  }
+
+  function open(place, i, j, byReader = true) {
+    if (byReader) pause();
+    opened = [place, i, j];
+    const step = steps[state.step];
+    const { lang } = pictures[place].picture;
+    if (byReader && lang === (sideOf(step) === "encoder" ? "en" : LANGUAGE)) {
+      rows[sideOf(step)] = i;
+      told.replaceChildren(...filled(step.told, facts()), ...verdict(step));
+    }
+    pictures.forEach(({ mark, picture }, other) => mark?.(picture.lang === lang ? i : -1, other === place ? j : -1));
+    drawDetail(step);
+  }
+
+  // What the cell is, the strips of which it was made, and its terms.
+  function drawDetail(step) {
+    const [place, i, j] = opened;
+    const { picture } = pictures[place];
+    const cell = step.cell && !["cards", "maps", "sentence"].includes(picture.kind) ? step.cell(run, picture.logits ? [place, j] : opened) : null;
+    detail.hidden = !cell;
+    if (!cell) { detail.replaceChildren(); return; }
+    const where = picture.logits ? [word(network.words.target[j], LANGUAGE)]
+      : [word(picture.tokens[i], picture.lang), picture.columns ? [" → ", word(picture.columns[j], picture.columnsLang)] : ` · ${fill(words.feature_n, { n: j })}`];
+    const strips = (cell.strips ?? []).map(([symbol, values, role]) => {
+      const svg = matrix.strip(values, { role });
+      if (cell.mark !== undefined) svg.querySelector(".walk-mark").setAttribute("x", cell.mark);
+      return [element("span", { class: `walk-${role}` }, symbol), svg];
+    });
+    detail.replaceChildren(
+      element("p", { class: "walk-where" }, where),
+      element("p", { class: "walk-equation" }, cell.equation),
+      ...(cell.note ? [element("p", { class: "live-small" }, cell.note)] : []),
+      ...(strips.length ? [element("div", { class: "walk-strips", "aria-hidden": "true" }, strips)] : []),
+      ...(cell.terms ? [termsOf(cell.terms)] : []));
+  }
+
+  let termsOpen = false; // as the reader left them
+  function termsOf({ heads, rows: lines, lang, mark }) {
+    const column = text => element("th", { scope: "col" }, text);
+    const body = lines.map(([label, ...values], i) => element("tr", { class: i === mark ? "walk-opened" : false },
+      element("th", { scope: "row", lang }, lang ? legible(label, words) : label), values.map(value => element("td", {}, number(value)))));
+    const table = element("table", {}, element("thead", {}, element("tr", {}, heads.map(column))), element("tbody", {}, body));
+    if (lang) return table; // a line for each token is short
+    return element("details", { open: termsOpen, ontoggle: event => { termsOpen = event.target.open; } },
+      element("summary", {}, fill(words.terms, { n: lines.length })), element("div", { class: "walk-terms", tabindex: "0" }, table));
+  }
+
+  const PICTURES = {
+    matrix: (picture, place) => matrix.draw(picture, { words, label: `${picture.symbol} ${picture.shape}. ${words.keys}`, onopen: (i, j) => open(place, i, j) }),
+
+    cards: (picture, place) => ({
+      node: element("div", { class: "walk-matrix" }, element("p", { class: "walk-name" }, element("b", {}, picture.symbol), " ", element("code", {}, picture.shape)),
+        element("ol", { class: "walk-cards" }, picture.tokens.map((token, i) => element("li", { style: { "--row": i } },
+          element("b", { lang: picture.lang }, legible(token, words)), element("span", {}, picture.values[i][0])))),
+        place === 0 && steps[state.step].name === "tokens" ? chooser() : ""),
+    }),
+
+    maps: ({ maps, heads }) => ({
+      node: element("div", { class: "walk-maps" }, Array.from({ length: heads }, (_, head) => element("button", {
+        type: "button", "aria-pressed": String(head === state.head), onclick: () => { pause(); choose("head", head); },
+      }, drawing(maps.map(row => row[head]), maps[0][head].length), fill(words.head_n, { n: head })))),
+    }),
+
+    ranking: ({ logits, shape }) => {
+      const best = network.best(logits, RANKED);
+      const ids = best.map(({ token }) => network.words.target.indexOf(token));
+      const lines = best.map(({ token, probability }, i) => element("tr", {},
+        element("th", { scope: "row" }, element("button", { type: "button", lang: LANGUAGE, onclick: () => open(0, 0, ids[i]) }, legible(token, words))),
+        element("td", {}, number(logits[ids[i]])), element("td", {}, element("span", { class: "live-amount" }, share(probability)), bar(probability))));
+      const column = text => element("th", { scope: "col" }, text);
+      return {
+        node: element("div", { class: "walk-matrix" }, element("p", { class: "walk-name" }, element("b", {}, "z"), " ", element("code", {}, shape)),
+          element("table", { class: "walk-ranking" }, element("thead", {}, element("tr", {}, column(words.next), column("logit"), column(words.probability))), element("tbody", {}, lines))),
+        mark: (_, id) => lines.forEach((line, i) => line.classList.toggle("walk-opened", ids[i] === id)),
+      };
+    },
+
+    sentence: () => ({
+      node: element("div", { class: "walk-matrix" }, element("p", { class: "live-small" }, words.follow),
+        element("p", { class: "walk-chips" }, run.next.map((token, t) => element("button", {
+          type: "button", lang: LANGUAGE, class: errs(t) ? "walk-wrong" : false, "aria-pressed": String(t === state.word), onclick: () => follow(t),
+        }, legible(token, words))))),
+    }),
+  };
+
+  // Where the network leaves the reference translation for the first time.
+  const errs = t => run.reference && !run.isSame && t === run.next.findIndex((token, place) => token !== (run.reference[place] ?? "<eos>"));
+
+  function verdict(step) {
+    if (step.name === "tokens" && run.source.includes("<unk>")) return [" ", words.unknown_word];
+    if (step.name === "sentence" && run.isSame) return [" ", words.right];
+    if (step.name === "sentence" && !run.reference) return [" ", words.elsewhere];
+    const wrong = run.next.findIndex((_, t) => errs(t));
+    if (wrong < 0 || (step.name !== "sentence" && !(step.name === "logits" && wrong === state.word))) return [];
+    const [own, other] = [run.next[wrong], run.reference[wrong] ?? "<eos>"].map(token => word(token, LANGUAGE));
+    return [" ", element("span", { class: "walk-error" }, filled(words.wrong, { own, other }))];
+  }
+
+  function chooser() {
+    const another = () => restart(corpus[Math.floor(Math.random() * corpus.length)][0]);
+    return element("p", { class: "walk-chips" }, element("span", { class: "live-small" }, words.examples),
+      EXAMPLES.map(text => element("button", { type: "button", lang: "en", "aria-pressed": String(text === state.sentence), onclick: () => restart(text) }, text.replace(/ (?=[.?]$)/, ""))),
+      element("button", { type: "button", onclick: another }, words.another));
+  }
+
+  function drawChoice(step) {
+    const radios = (name, count) => element("fieldset", {}, element("legend", {}, words[name]), Array.from({ length: count }, (_, value) => element("label", {},
+      element("input", { type: "radio", name: `walk-${name}`, value, checked: state[name] === value, onchange: () => { pause(); choose(name, value); } }), element("span", {}, value))));
+    const focused = choice.contains(document.activeElement) && document.activeElement.name;
+    choice.replaceChildren(...(step.chooses ? [radios("layer", network.numLayers)] : []), ...(step.chooses === "head" ? [radios("head", network.numHeads)] : []));
+    if (focused) choice.querySelector(`[name="${focused}"]:checked`)?.focus();
+  }
+
+  // All numbers of the step as text, once a reader asks for them.
+  function drawNumbers() {
+    const all = pictures.filter(({ picture }) => picture.values && picture.kind !== "cards");
+    asTable.hidden = all.length === 0;
+    numbers.replaceChildren(...(asTable.open ? all.map(({ picture }) => matrix.table(picture, words)) : []));
+  }
+
+  function drawPath() {
+    links.forEach((link, place) => {
+      link.tabIndex = place === state.step ? 0 : -1;
+      if (place === state.step) link.setAttribute("aria-current", "step");
+      else link.removeAttribute("aria-current");
+    });
+    const current = links[state.step];
+    requestAnimationFrame(() => path.scrollTo({ left: current.offsetLeft - (path.clientWidth - current.offsetWidth) / 2, behavior: still() ? "auto" : "smooth" }));
+    back.disabled = state.step === 0;
+    forward.disabled = state.step === steps.length - 1;
+  }
+
+  // --- what happens -----------------------------------------------------------------------------------
+
+  function go(step) {
+    if (step < 0 || step >= steps.length) return;
+    state.step = step;
+    draw();
+    remember();
+  }
+
+  function choose(name, value) {
+    state[name] = value;
+    rows.encoder = undefined;
+    draw();
+    remember();
+  }
+
+  function follow(t) {
+    state.word = t;
+    rows.decoder = undefined;
+    go(steps.findIndex(({ name }) => name === "written"));
+  }
+
+  function restart(sentence) {
+    pause();
+    state.sentence = sentence;
+    translate();
+    const wrong = run.next.findIndex((_, t) => errs(t));
+    state.word = wrong < 0 ? Math.min(WORD, run.next.length - 1) : wrong;
+    go(0);
+  }
+
+  function pause() {
+    clearTimeout(timer);
+    timer = undefined;
+    playing.textContent = words.play;
+    box.classList.remove("walk-playing");
+  }
+
+  function play() {
+    if (state.step === steps.length - 1) go(0);
+    playing.textContent = words.pause;
+    box.classList.add("walk-playing");
+    const onward = () => {
+      if (!box.isConnected) return; // another address has started it anew
+      go(state.step + 1);
+      if (state.step === steps.length - 1) pause();
+      else timer = setTimeout(onward, PAUSE);
+    };
+    timer = setTimeout(onward, PAUSE);
+  }
+
+  // --- the address ------------------------------------------------------------------------------------
+
+  function remember() {
+    const { sentence, word: written, layer, head } = state;
+    courseLive.writeState("walk", { step: steps[state.step].name, word: written, layer, head, sentence });
+  }
+
+  // Takes from the address what it has; what is missing stays as it is.
+  function recall() {
+    const asked = courseLive.readState("walk");
+    const step = steps.findIndex(({ name }) => name === asked.step);
+    const tokens = (asked.sentence ?? "").split(" ").filter(Boolean);
+    if (tokens.length && tokens.length <= LONGEST) state.sentence = tokens.join(" ");
+    if (step >= 0) state.step = step;
+    for (const [name, count] of [["layer", network.numLayers], ["head", network.numHeads], ["word", courseLive.MAX_STEPS]]) {
+      if (/^\d+$/.test(asked[name] ?? "") && Number(asked[name]) < count) state[name] = Number(asked[name]);
+    }
+  }
+
+  async function copyAddress() {
+    remember();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      copied.textContent = words.copied;
+    } catch {
+      copied.textContent = location.href; // a browser that does not allow it: the reader copies by hand
+    }
+  }
+
+  recall();
+    translate();
+    draw();
+    box.scrollIntoView({ block: "nearest" });
+  });
+
+  recall();
+  translate();
+  draw();
+};
