@@ -9,8 +9,10 @@ courseLive.components.walk = async ({ box, words }) => {
   const PAUSE = 7500; // milliseconds from one step to the next: about three minutes in all
   const WORD = 2; // of the course's sentence: the noun, which stands elsewhere in French
   const RANKED = 6; // tokens that could come next
+  const OFFERED = 8; // words to put in a word's place
 
-  const [stored, { rows: corpus }] = await Promise.all([courseLive.content(`transformer-${LANGUAGE}`), courseLive.content(`sentences-${LANGUAGE}`)]);
+  const [stored, { rows: corpus }, training] = await Promise.all([`transformer-${LANGUAGE}`, `sentences-${LANGUAGE}`, "sentences-training"].map(name => courseLive.content(name)));
+  const sentences = [...corpus.map(([source]) => source), ...training.rows].map(source => source.split(" "));
   const network = new courseLive.Transformer(stored);
   const steps = courseLive.walkSteps({ words, network });
 
@@ -19,6 +21,7 @@ courseLive.components.walk = async ({ box, words }) => {
   let opened; // the open cell: [matrix, row, column]
   let rows = {}; // the row that was looked at last, of the encoder and of the decoder
   let pictures = []; // of the step
+  let exchanged; // the token of the sentence for which other words are offered
   let timer;
 
   // --- the parts of the picture -----------------------------------------------------------------------
@@ -188,12 +191,18 @@ courseLive.components.walk = async ({ box, words }) => {
   const PICTURES = {
     matrix: (picture, place) => matrix.draw(picture, { words, label: `${picture.symbol} ${picture.shape}. ${words.keys}`, onopen: (i, j) => open(place, i, j) }),
 
-    cards: (picture, place) => ({
-      node: element("div", { class: "walk-matrix" }, element("p", { class: "walk-name" }, element("b", {}, picture.symbol), " ", element("code", {}, picture.shape)),
-        element("ol", { class: "walk-cards" }, picture.tokens.map((token, i) => element("li", { style: { "--row": i } },
-          element("b", { lang: picture.lang }, legible(token, words)), element("span", {}, picture.values[i][0])))),
-        place === 0 && steps[state.step].name === "tokens" ? chooser() : ""),
-    }),
+    // Each token with its number; a word of the English sentence can be exchanged.
+    cards: picture => {
+      const isChosen = steps[state.step].name === "tokens";
+      const card = (token, i) => [element("b", { lang: picture.lang }, legible(token, words)), element("span", {}, picture.values[i][0])];
+      return {
+        node: element("div", { class: "walk-matrix" }, element("p", { class: "walk-name" }, element("b", {}, picture.symbol), " ", element("code", {}, picture.shape)),
+          element("ol", { class: "walk-cards" }, picture.tokens.map((token, i) => element("li", { style: { "--row": i } },
+            isChosen && alternatives(i).length ? element("button", { type: "button", "aria-pressed": String(i === exchanged), onclick: () => exchange(i) }, card(token, i))
+              : element("span", { class: "walk-card" }, card(token, i))))),
+          isChosen ? chooser() : ""),
+      };
+    },
 
     maps: ({ maps, heads }) => ({
       node: element("div", { class: "walk-maps" }, Array.from({ length: heads }, (_, head) => element("button", {
@@ -236,11 +245,35 @@ courseLive.components.walk = async ({ box, words }) => {
     return [" ", element("span", { class: "walk-error" }, filled(words.wrong, { own, other }))];
   }
 
+  // Words that stand in a sentence of the corpus after the same two words and before the same one: then the network
+  // knows the kind of sentence.
+  function alternatives(i) {
+    const tokens = state.sentence.split(" ");
+    if (!/^[a-z]/.test(tokens[i] ?? "")) return [];
+    const isAlike = (other, j) => [-2, -1, 1].every(step => (other[j + step] ?? "") === (tokens[i + step] ?? ""));
+    const fitting = sentences.flatMap(other => other.filter((token, j) => token !== tokens[i] && isAlike(other, j)));
+    return [...new Set(fitting)].slice(0, OFFERED);
+  }
+
+  function exchange(i) {
+    pause();
+    exchanged = exchanged === i ? undefined : i;
+    draw();
+    stage.querySelector(`.walk-cards li:nth-child(${i + 1}) button`).focus();
+  }
+
+  // Another word in place of the one that was pressed, or another sentence.
   function chooser() {
+    const tokens = state.sentence.split(" ");
+    const chip = (text, onclick, more = {}) => element("button", { type: "button", lang: "en", onclick, ...more }, text);
+    const instead = alternatives(exchanged).map(token => chip(token, () => restart(tokens.with(exchanged, token).join(" "))));
     const another = () => restart(corpus[Math.floor(Math.random() * corpus.length)][0]);
-    return element("p", { class: "walk-chips" }, element("span", { class: "live-small" }, words.examples),
-      EXAMPLES.map(text => element("button", { type: "button", lang: "en", "aria-pressed": String(text === state.sentence), onclick: () => restart(text) }, text.replace(/ (?=[.?]$)/, ""))),
-      element("button", { type: "button", onclick: another }, words.another));
+    return [
+      element("p", { class: instead.length ? "walk-chips" : "live-small" },
+        ...(instead.length ? [element("span", { class: "live-small" }, filled(words.instead, { token: word(tokens[exchanged], "en") })), ...instead] : [words.change])),
+      element("p", { class: "walk-chips" }, element("span", { class: "live-small" }, words.examples),
+        EXAMPLES.map(text => chip(text.replace(/ (?=[.?]$)/, ""), () => restart(text), { "aria-pressed": String(text === state.sentence) })),
+        element("button", { type: "button", onclick: another }, words.another))];
   }
 
   function drawChoice(step) {
@@ -295,6 +328,7 @@ courseLive.components.walk = async ({ box, words }) => {
   function restart(sentence) {
     pause();
     state.sentence = sentence;
+    exchanged = undefined;
     translate();
     const wrong = run.next.findIndex((_, t) => errs(t));
     state.word = wrong < 0 ? Math.min(WORD, run.next.length - 1) : wrong;
@@ -349,12 +383,6 @@ courseLive.components.walk = async ({ box, words }) => {
       copied.textContent = location.href; // a browser that does not allow it: the reader copies by hand
     }
   }
-
-  recall();
-    translate();
-    draw();
-    box.scrollIntoView({ block: "nearest" });
-  });
 
   recall();
   translate();
