@@ -469,6 +469,7 @@ def test_pages_point_to_a_repository_and_an_address_only_where_they_are_set(site
     assert bool(buttons) == bool(COURSE.repository.get("url"))
     address = bool(COURSE.settings["html"].get("baseurl"))
     assert any(soup.find("link", rel="canonical") for soup in soups) == address
+    assert any(soup.select_one("footer pre") for soup in soups) == (address or bool(buttons))
     assert (site / "sitemap.xml").exists() == address
 
 
@@ -488,6 +489,8 @@ def test_with_addresses_set_pages_point_to_them(tmp_path):
         button
         == "https://colab.research.google.com/github/someone/course/blob/main/book/tr/multi-head-attention.ipynb"
     )
+    assert soup.select_one('footer a[href*="/issues/new?title=tr%2Fmulti-head-attention"]')
+    assert "  url = {https://example.org/course/}," in soup.select_one("footer pre").text
     notebook = tmp_path / "html" / "tr" / soup.select_one(".actions a[download]")["href"]
     assert notebook.read_bytes() == COURSE.path("tr", "multi-head-attention").read_bytes()
     alternatives = {link["hreflang"]: link["href"] for link in soup.find_all("link", rel="alternate")}

@@ -13,6 +13,7 @@ from sphinx.util.osutil import relative_uri
 from tools.course import Course
 
 from ..archives import archive_name
+from .colophon import colophon
 from .edition import course_of, words
 from .notices import notices, untranslated
 from .plain import curled, plain
@@ -55,6 +56,7 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
         colab=colab_address(repository(app), language, stem) if runs(app, stem) else "",
         download=download_address(app, stem),
         alone=bool(repository(app).get("url")),
+        colophon=colophon(course, language, stem, repository(app).get("url") or "", app.config.html_baseurl),
         canonical=page_address(app.config.html_baseurl, language, stem),
         site_address=app.config.html_baseurl.rstrip("/"),
         home=relative_uri(app.builder.get_target_uri(page), app.builder.get_target_uri(home_of(app))) or "#",
@@ -166,7 +168,7 @@ def parts(app: Sphinx, page: str) -> list[dict[str, Any]]:
         {
             "name": word.get(f"part_{name}", name),
             "order": order,  # its colour
-            "pages": [about(app, page, stem) for stem in stems],
+            "pages": [{**about(app, page, stem), "part": order} for stem in stems],
         }
         for order, (name, group) in enumerate(groups.items())
         if (stems := [stem for stem in group if stem != "translations"])  # the footer leads there

@@ -62,7 +62,7 @@
     if (event.key === "Escape" && chapters.classList.contains("open")) { showMenu(false); menu.focus(); }
   });
 
-  for (const block of document.querySelectorAll("article div[class*='highlight-']:not(.output)")) {
+  for (const block of document.querySelectorAll("div[class*='highlight-']:not(.output)")) {
     block.append(find("#copy-button").content.cloneNode(true));
     const button = block.lastElementChild;
     const status = find("span", button);
