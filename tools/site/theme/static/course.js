@@ -73,6 +73,27 @@
     });
   }
 
+  // Chinese has no spaces: what is set large is broken between words only.
+  const keepWordsWhole = (segmenter, text) => {
+    const parts = [...segmenter.segment(text.data)].map(({ segment }) => {
+      if (!/^\p{sc=Han}{2,}$/u.test(segment)) return segment;
+      const word = document.createElement("span");
+      word.className = "whole";
+      word.textContent = segment;
+      return word;
+    });
+    text.replaceWith(...parts);
+  };
+  if (root.lang.startsWith("zh") && Intl.Segmenter) {
+    const segmenter = new Intl.Segmenter(root.lang, { granularity: "word" });
+    for (const large of document.querySelectorAll("article :is(h1, h2, h3, .lead):lang(zh)")) {
+      const walker = document.createTreeWalker(large, NodeFilter.SHOW_TEXT);
+      const texts = [];
+      while (walker.nextNode()) texts.push(walker.currentNode);
+      for (const text of texts) keepWordsWhole(segmenter, text);
+    }
+  }
+
   // What scrolls inside itself can be reached by keyboard; what fits is no stop on the way.
   const boxes = document.querySelectorAll("article :is(pre, .wide, div.math)");
   let isDue = false;

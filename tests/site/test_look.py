@@ -1,0 +1,34 @@
+"""What the style sheet promises: large Chinese words stay whole, an output is in one box with its code."""
+
+import pytest
+from browsing import MISSING
+
+from tools.course import Course
+
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"to test in a browser, install {', '.join(MISSING)}")
+LEDE_WORDS = """() => [...document.querySelectorAll(".lead .whole")]
+    .map(word => [word.textContent, word.getClientRects().length])"""
+GAPS = """() => [...document.querySelectorAll(".cell > .code + .output")].map(output => {
+    const [code, box] = [output.previousElementSibling, output].map(node => node.getBoundingClientRect());
+    return Math.abs(box.top - code.bottom);
+})"""
+
+
+def test_a_chinese_lede_is_broken_between_words_only(browser, site):
+    page = browser.new_page()
+    page.goto((site / "zh" / "bahdanau-attention.html").as_uri())
+    for width in range(320, 460, 20):
+        page.set_viewport_size({"width": width, "height": 800})
+        words = page.evaluate(LEDE_WORDS)
+        assert len(words) > 10
+        assert not [word for word, lines in words if lines > 1], width
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_an_output_is_in_one_box_with_its_code(browser, site, width):
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto((site / Course().source / "bahdanau-attention.html").as_uri())
+    gaps = page.evaluate(GAPS)
+    assert len(gaps) > 5 and max(gaps) < 1
+    page.close()
