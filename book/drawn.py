@@ -1,7 +1,8 @@
-"""What a figure draws, in numbers: the text that is stored beside its picture.
+"""What a figure draws, in numbers and as a drawing.
 
-Beside its size stands where its words are, so that the site can write them in
-another language.
+The numbers are the text that is stored beside its picture. The drawing is an
+SVG with words as text, which ``sync`` puts beside the notebooks, so that the
+site can write them in another language.
 
 ``sync`` and ``conftest.py`` run this in a page's kernel before its first cell,
 apart from the page's names, so that a run of the tests compares what the
@@ -9,19 +10,21 @@ figures show. Positions are shares of the axes and colours shares of the colour
 map; of long curves and large matrices a sample is kept, and the mean of all.
 """
 
-import re
+import io
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from IPython.core import pylabtools
+from matplotlib import rc_context
+from matplotlib.backends import backend_svg
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 MOST = 40  # numbers of one curve or matrix
-WORD, FORMULA = re.compile("[a-z]{2}"), re.compile(r"\$.*?\$")
-DECIMAL = re.compile(r"[-\u2212]?\d+\.\d+")
-PADDING = 0.1  # inches around a saved figure: matplotlib's savefig.pad_inches
+UNSAID = ("Creator", "Date", "Format", "Type")  # by a drawing, of itself
 
 
 def sample(values: Any) -> str:
@@ -68,65 +71,48 @@ def shown(axes: Any) -> Iterator[tuple[str, Any]]:
         yield f"matrix {matrix.shape}", image.norm(matrix)
 
 
-def lettering(axes: Any) -> Iterator[Any]:
-    """The texts of some axes that have words or decimals.
+class Drawing(backend_svg.RendererSVG):
+    """Writes words as text and draws formulas: as text, a root falls apart."""
 
-    Tokens stand along a matrix, and stay as they are.
-    """
-    legend = axes.get_legend()
-    labels = [axes.title, axes.xaxis.label, axes.yaxis.label]
-    for text in [*labels, *(legend.get_texts() if legend else ())]:
-        if WORD.search(FORMULA.sub("", text.get_text())):
-            yield text
-    for text in [*axes.texts, *ticks(axes.xaxis), *ticks(axes.yaxis)]:
-        words = not axes.images and WORD.search(text.get_text())
-        if words or DECIMAL.search(text.get_text()):
-            yield text
+    def draw_text(
+        self, *place: Any, ismath: Any = False, **options: Any
+    ) -> None:
+        with rc_context({"svg.fonttype": "path" if ismath else "none"}):
+            super().draw_text(*place, ismath=ismath, **options)
 
 
-def ticks(axis: Any) -> Iterator[Any]:
-    """The labels that stand along an axis."""
-    low, high = sorted(axis.get_view_interval())
-    nearly = 1e-6 * (high - low)  # a tick at the end of an axis is drawn
-    for tick in axis.get_major_ticks() if axis.get_visible() else ():
-        if low - nearly <= tick.get_loc() <= high + nearly:
-            yield from (
-                t for t in (tick.label1, tick.label2) if t.get_visible()
-            )
+def drawing(figure: Figure) -> str:
+    """Return it as SVG; each number of a matrix is one dot, drawn large."""
+    for axes in figure.axes:
+        if axes.images:  # tokens stand along a matrix, and stay as they are
+            ticks = [*axes.get_xticklabels(), *axes.get_yticklabels()]
+            for text in [*axes.texts, *ticks]:
+                text.set_gid("tokens")
+    file = io.StringIO()
+    with (
+        mock.patch.object(backend_svg, "RendererSVG", Drawing),
+        mock.patch.object(AxesImage, "get_interpolation", lambda _: "none"),
+        rc_context({"svg.hashsalt": "the same ids each time"}),
+    ):
+        figure.savefig(
+            file,
+            format="svg",
+            bbox_inches="tight",
+            transparent=True,
+            metadata=dict.fromkeys(UNSAID),
+        )
+    return file.getvalue()
 
 
-def words_of(figure: Any) -> Iterator[str]:
-    """What the site writes in its language: each with its place and side.
+def with_drawing(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Let what makes a picture of a figure make its drawing, too."""
 
-    The place is left, top, width, height and size of the letters, in pixels
-    of the picture, which has two for each of the figure.
-    """
-    once = figure.dpi
-    figure.dpi = 2 * once  # as it was saved: the layout depends on it a little
-    figure.draw_without_rendering()
-    renderer = figure.canvas.get_renderer()
-    whole = figure.get_tightbbox(renderer).padded(PADDING)
-    for text in [text for axes in figure.axes for text in lettering(axes)]:
-        box = text.get_window_extent(renderer)
-        left = box.x0 - whole.x0 * figure.dpi
-        top = whole.y1 * figure.dpi - box.y1
-        size = text.get_fontsize() * figure.dpi / 72
-        place = [left, top, box.width, box.height, size]
-        numbers = [f"{number:.0f}" for number in place]
-        yield " ".join([*numbers, text.get_ha(), text.get_text()])
-    figure.dpi = once
+    def drawn_twice(figure: Any, **options: Any) -> Any:
+        picture, facts = draw(figure, **options)
+        return picture, facts | {"drawing": drawing(figure)}
+
+    return drawn_twice
 
 
-def with_words(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """What makes a picture of a figure, so that it notes its words, too."""
-
-    def drawn_with_words(figure: Any, **options: Any) -> Any:
-        picture, size = draw(figure, **options)
-        words = list(words_of(figure))
-        return picture, size | ({"words": words} if words else {})
-
-    return drawn_with_words
-
-
-pylabtools.retina_figure = with_words(pylabtools.retina_figure)
+pylabtools.retina_figure = with_drawing(pylabtools.retina_figure)
 Figure._repr_pretty_ = lambda self, printer, cycle: printer.text(drawn(self))

@@ -346,7 +346,7 @@ FILE_FAULTS = [
     FileFault("tools/site/theme/static/course.css", "formulas in the colour of the paper", r"\Z", "\n.katex { color: var(--back); }\n", "tests/site/test_browser.py -k 'is_seen and en/multi'"),
     FileFault("tools/site/theme/static/course.css", "paragraphs that fade to nothing", r"\Z", "\narticle p { opacity: 0; }\n", "tests/site/test_browser.py -k 'is_seen and en/multi'"),
     FileFault("tools/site/theme/static/course.css", "code too small to read", r"\Z", "\narticle pre { font-size: 4px; }\n", "tests/site/test_browser.py -k 'is_seen and en/multi'"),
-    FileFault("tools/site/theme/static/course.css", "figures of no size", r"\Z", "\narticle .enlarge img { width: 2px; height: 2px; }\n", "tests/site/test_browser.py -k 'is_seen and en/multi'"),
+    FileFault("tools/site/theme/static/course.css", "figures of no size", r"\Z", "\narticle .enlarge > * { width: 2px; height: 2px; }\n", "tests/site/test_browser.py -k 'is_seen and en/multi'"),
     FileFault("mha_course/attention.py", "an import from above", r"\A", "import tools\n", "tests/project/test_layers.py"),
     FileFault("book/en/multi-head-attention.ipynb", "words in a comment of code", r"# \(batch", "# the words (batch", "tests/book/test_book.py -k 'words_stay_out and multi'"),
     FileFault("book/en/notation.ipynb", "a printed output changed", r"(?<=\\n\"\n)|(tensor|torch)\b(?=[^\"]*\\n\",?\n *\]\n)", "X", "", unseen="the notebooks' own run notices, which this command leaves to nbval"),

@@ -1,6 +1,5 @@
 """The comparison of notebook outputs (book/conftest.py) finds what changed and forgives the last digit."""
 
-import io
 import runpy
 import shutil
 import subprocess
@@ -8,17 +7,10 @@ import sys
 
 import matplotlib
 import nbformat
-import numpy as np
 import pytest
-from IPython.core import pylabtools
-from matplotlib import font_manager
-from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_notebook, new_output
-from PIL import Image
 
-from tools.course import ROOT, Course
-from tools.site.extension import lettering
-from tools.site.extension.lettering import DOTS, POINTS, PREFIX, fonts, lacks_font, lettered, translated
+from tools.course import ROOT
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -138,167 +130,3 @@ def test_an_output_that_means_the_same_passes(verdicts: dict[str, str], key: str
 @pytest.mark.parametrize("key", [c["id"] for c in CHANGED])
 def test_a_changed_output_fails(verdicts: dict[str, str], key: str) -> None:
     assert verdicts[key] == "FAILED"
-
-
-def pixels(picture: bytes) -> np.ndarray:
-    return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB")).astype(int)
-
-
-@pytest.fixture
-def labelled() -> tuple[bytes, list[str]]:
-    """A figure with words and formulas in label, title and legend: its picture, and where its words are."""
-    figure, axes = plt.subplots(figsize=(4, 3), dpi=100, layout="constrained")
-    axes.plot([1, 2], [3, 4], label="loss")
-    axes.plot([1, 2], [4, 3], label="$\\alpha$, loss")
-    axes.set(xlabel="$x$", ylabel="exact match", title="dev_exact_match")
-    axes.text(1.5, 3.5, "loss")
-    axes.text(1.2, 3.3, "0.25", color="white", backgroundcolor="black")
-    axes.set(xticks=[1, 1.5, 2], yticks=[3, 3.5, 4])
-    axes.legend()
-    picture, facts = pylabtools.retina_figure(figure)
-    plt.close(figure)
-    return picture, facts["words"]
-
-
-def test_a_picture_notes_where_its_words_are(labelled):
-    picture, words = labelled
-    assert [word.split(" ", 6)[6] for word in words] == [
-        "dev_exact_match",
-        "exact match",
-        "loss",
-        "$\\alpha$, loss",
-        "loss",
-        "0.25",
-        *("1.0", "1.5", "2.0", "3.0", "3.5", "4.0"),
-    ]
-    dark = pixels(picture).sum(-1) < 600
-    for word in words[:4]:
-        left, top, across, down = map(int, word.split()[:4])
-        around = dark[top - 4 : top + down + 4, left - 4 : left + across + 4]
-        within = dark[top : top + down, left : left + across].sum()
-        assert 100 < within <= around.sum() <= 1.01 * within, word
-
-
-def test_tokens_along_a_matrix_are_no_words():
-    figure, axes = plt.subplots()
-    axes.imshow([[0.5]])
-    axes.set_xticks([0], ["loss"])
-    axes.set(ylabel="step", yticks=[])
-    words = pylabtools.retina_figure(figure)[1]["words"]
-    assert [word.split(" ", 6)[6] for word in words] == ["step"]
-    plt.close(figure)
-
-
-def test_a_picture_without_words_notes_nothing():
-    figure, axes = plt.subplots()
-    axes.set(xlabel="$x$", xticks=[], yticks=[])
-    assert set(pylabtools.retina_figure(figure)[1]) == {"height", "width"}
-    plt.close(figure)
-
-
-LABELLED = [
-    "tr",
-    "vi",
-    pytest.param(
-        "zh",
-        marks=pytest.mark.skipif(
-            lacks_font(Course().words("zh")), reason="a Chinese font: apt-get install fonts-noto-cjk"
-        ),
-    ),
-]
-
-
-@pytest.mark.parametrize("code", LABELLED)
-def test_labels_are_written_in_the_language_and_nothing_else_changes(labelled, code):
-    picture, words = labelled
-    own = {key: word for key, word in Course().words(code).items() if key.startswith(PREFIX)}
-    before, after = pixels(picture), pixels(lettered(picture, words, own, Course().languages[code].decimal))
-    assert before.shape == after.shape
-    changed = (before != after).any(-1)
-    elsewhere = changed.copy()
-    comma = Course().languages[code].decimal == ","
-    expectations = [False, True, True, False, True] + [comma] * (len(words) - 5)
-    for word, expected in zip(words, expectations, strict=True):
-        left, top, across, down = map(int, word.split()[:4])
-        wider = 70 if word.split(" ", 6)[6][0].isalpha() else 4
-        place = np.s_[max(top - wider, 0) : top + down + wider, max(left - 25, 0) : left + across + wider]
-        assert changed[top : top + down, left : left + across].any() == expected, word
-        if expected:
-            elsewhere[place] = False
-    assert not elsewhere.any()
-
-
-def stored_labels(course: Course) -> list[tuple[int, str]]:
-    """What the chapters' figures note of their words, each with the width of its picture in pixels."""
-    outputs = [
-        output
-        for stem in course.numbers
-        for cell in course.read("en", stem).cells
-        for output in cell.get("outputs", [])
-    ]
-    pictures = [output.get("metadata", {}).get("image/png", {}) for output in outputs]
-    return [(2 * facts["width"], word) for facts in pictures for word in facts.get("words", [])]
-
-
-@pytest.mark.parametrize("code", LABELLED)
-def test_the_books_labels_stay_within_their_pictures(code):
-    course = Course()
-    own = {key: word for key, word in course.words(code).items() if key.startswith(PREFIX)}
-    drawing = Figure((1, 1), DOTS)
-    beyond, translations = [], 0
-    for width, label in stored_labels(course):
-        left, _, across, down, size, side, old = label.split(" ", 6)
-        new = translated(old, own, course.languages[code].decimal)
-        if new == old or int(down) > int(across):  # along the vertical axis
-            continue
-        text = drawing.text(0, 0, new, fontfamily=fonts(), fontsize=int(size) * POINTS / DOTS)
-        wide = text.get_window_extent().width
-        shift = {"left": 0, "center": (int(across) - wide) / 2, "right": int(across) - wide}[side]
-        translations += 1
-        if int(left) + shift < 0 or int(left) + shift + wide > width:
-            beyond.append(new)
-    assert translations > 30 and not beyond
-
-
-def test_decimals_in_a_label_are_written_as_the_language_writes_them():
-    assert translated("gru 0.001", {}, ",") == "gru 0,001"
-    assert translated("gru 0.001", {}, ".") == "gru 0.001"
-
-
-def test_a_label_with_a_digit_is_translated_as_a_whole():
-    assert (
-        translated("place among 20 words", {PREFIX + "place among 20 words": "20 kelime"}, ",") == "20 kelime"
-    )
-
-
-def test_a_picture_whose_words_no_font_can_write_stays_as_it_is(labelled, monkeypatch):
-    monkeypatch.setattr("tools.site.extension.lettering.fonts", lambda: ["DejaVu Sans"])
-    picture, words = labelled
-    assert lettered(picture, words, Course().words("zh")) == picture
-    assert lettered(picture, words, Course().words("tr")) != picture
-
-
-@pytest.fixture
-def without_chinese_fonts(monkeypatch):
-    """Matplotlib's list of fonts, as it was before Chinese ones were installed."""
-    fonts.cache_clear()
-    names = lettering.CHINESE
-    kept = [font for font in font_manager.fontManager.ttflist if font.name not in names]
-    monkeypatch.setattr(font_manager.fontManager, "ttflist", kept)
-    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [])
-    yield
-    fonts.cache_clear()
-
-
-def test_labels_that_no_font_can_write_are_reported(without_chinese_fonts):
-    assert lacks_font(Course().words("zh"))
-    assert not lacks_font(Course().words("vi"))
-
-
-def test_a_font_that_came_after_matplotlibs_list_is_found(without_chinese_fonts, monkeypatch):
-    dejavu = font_manager.findfont("DejaVu Sans")
-    later = [font for font in font_manager.fontManager.ttflist if font.fname != dejavu]
-    monkeypatch.setattr(font_manager.fontManager, "ttflist", later)
-    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [__file__, dejavu])  # one is no font
-    monkeypatch.setattr(lettering, "CHINESE", ("DejaVu Sans",))  # which every machine has
-    assert fonts() == ["DejaVu Sans", "DejaVu Sans"]

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from tools.course import Course, CourseError, cells
-from tools.editions import pictures
+from tools.editions import drawings, pictures
 
 
 def cell(key: str, *contents: str) -> NotebookNode:
@@ -26,6 +26,8 @@ def course(tmp_path: Path) -> Course:
     made = Course(tmp_path)
     notebook = new_notebook(cells=[cell("one", "aGk="), cell("two", "aG8=", "aHU="), cell("none")])
     made.write("en", "page", notebook)
+    (made.root / drawings.path("page", "one")).parent.mkdir(parents=True)
+    (made.root / drawings.path("page", "one")).write_text("<svg/>", encoding="utf-8")
     pictures.record(made, "page", notebook, drawn=True)
     return made
 
@@ -59,6 +61,16 @@ def test_another_picture_is_named_and_sync_does_not_bless_it(course: Course, kin
     assert {key for key, _ in pictures.faults(course, "page", notebook)} == named - {"none"}
     pictures.record(course, "page", notebook, drawn=True)
     assert not list(pictures.faults(course, "page", notebook))
+
+
+def test_a_drawing_that_is_missing_or_another_is_named(course: Course) -> None:
+    notebook, drawing = course.read("en", "page"), course.root / drawings.path("page", "one")
+    for change in (lambda: drawing.write_text("<svg></svg>"), drawing.unlink):
+        assert not list(pictures.faults(course, "page", notebook))
+        change()
+        ((key, what),) = pictures.faults(course, "page", notebook)
+        assert key == "one" and drawings.path("page", "one") in what
+        drawing.write_text("<svg/>")
 
 
 def test_a_broken_record_is_named_by_line(course: Course) -> None:

@@ -279,9 +279,9 @@ UNSEEN = """() => {
         return contrast(node) < 4.5 ? "pale" : "";
     };
     for (const folded of document.querySelectorAll("article details")) folded.open = true;
-    const drawn = "p, li, td, th, h1, h2, h3, pre, code, pre span, .katex-html, .enlarge img";
+    const drawn = "p, li, td, th, h1, h2, h3, pre, code, pre span, .katex-html, .enlarge > *";
     return [...document.querySelectorAll("article :is(" + drawn + ")")]
-        .filter(node => node.textContent.trim() || node.matches("img"))
+        .filter(node => node.textContent.trim() || node.matches(".enlarge > *"))
         .filter(node => !node.closest("[hidden], .live, .tools"))
         .map(node => [unseen(node), node.outerHTML.slice(0, 90)]).filter(([what]) => what).slice(0, 8);
 }"""
@@ -396,7 +396,7 @@ def test_paper_is_light_and_has_whole_tables_whatever_the_screen(browser, addres
         page.emulate_media(media=media, color_scheme="dark")
         assert page.evaluate(STYLES, "html")["colorScheme"] == scheme
         assert page.evaluate(STYLES, ".stacked thead")["display"] == head
-        assert (page.evaluate(STYLES, "figure img")["filter"] == "none") == (media == "print")
+        assert (page.evaluate(STYLES, "figure .enlarge > *")["filter"] == "none") == (media == "print")
     page.close()
 
 
@@ -555,7 +555,7 @@ def test_pictures_are_on_the_ground_of_the_page_in_light_and_dark(browser, addre
         page = browser.new_page(viewport=PHONE, color_scheme=scheme)
         page.goto(f"{address}/en/{page_name}.html")
         page.evaluate("for (const box of document.querySelectorAll('article details')) box.open = true")
-        for picture in page.locator("figure img:visible").all()[:3]:
+        for picture in page.locator(".enlarge > *:visible").all()[:3]:
             picture.scroll_into_view_if_needed()
             page.wait_for_timeout(300)
             shot = Image.open(io.BytesIO(picture.screenshot())).convert("RGB")
@@ -712,20 +712,20 @@ def test_a_picture_opens_large_over_the_page(browser, address):
     page = browser.new_page(viewport=PHONE, reduced_motion="reduce")
     page.goto(f"{address}/tr/attention-pooling.html")
     picture = page.locator(".enlarge").first
-    width = picture.locator("img").bounding_box()["width"]
+    width = picture.locator("> *").bounding_box()["width"]
     large = page.locator("dialog.large")
     for pressed in 0.1, 0.5, 0.9:
         picture.click(position={"x": 0.5 * width, "y": 20})
-        whole = large.locator("img").bounding_box()
+        whole = large.locator(".drawing").bounding_box()
         assert width <= whole["width"] <= PHONE["width"] and large.locator("strong").inner_text()
         page.mouse.click(pressed * PHONE["width"], PHONE["height"] / 2)
-        near = large.locator("img").bounding_box()
+        near = large.locator(".drawing").bounding_box()
         assert near["width"] > 1.8 * width
         # the place that was pressed is in the middle, or as near to it as the picture goes
         seen = (PHONE["width"] / 2 - near["x"]) / near["width"]
         assert seen == pytest.approx(min(max(pressed, 0.25), 0.75), abs=0.05)
         page.mouse.click(PHONE["width"] / 2, PHONE["height"] / 2)
-        assert large.locator("img").bounding_box() == whole
+        assert large.locator(".drawing").bounding_box() == whole
         large.get_by_role("button").click()
     assert not large.is_visible() and page.url.endswith("/tr/attention-pooling.html")
     page.close()

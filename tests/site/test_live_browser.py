@@ -75,7 +75,7 @@ def test_without_scripts_text_and_picture_stay_and_nothing_is_offered(
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((site / path).as_uri())
-    assert page.locator("article figure img").count()
+    assert page.locator("article .enlarge > *").count()
     assert not page.locator(".live button").first.is_visible()
     assert (
         page.locator('.actions [href^="#play-"]').count() and page.locator(".actions a:visible").count() == 1

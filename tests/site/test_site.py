@@ -104,9 +104,14 @@ def test_nothing_is_loaded_from_another_host(site):
 
 def test_every_picture_says_in_words_what_it_shows(site):
     for page in pages_of(site):
-        for node in parsed(page).select("article img:not(.card img)"):
+        for node in parsed(page).select("article :is(img, .drawing):not(.card img)"):
             enough = 8 if page.parent.name == "zh" else 20
-            assert len(node.get("alt", "")) > enough, (page, node)
+            assert len(in_words(node)) > enough, (page, node)
+
+
+def in_words(picture):
+    """What is read aloud of a picture or a drawing."""
+    return picture.get("alt") or picture.get("aria-label") or ""
 
 
 def test_words_for_machines_hold_no_markup(site):
@@ -115,7 +120,7 @@ def test_words_for_machines_hold_no_markup(site):
     for page in pages_of(site):
         soup = parsed(page)
         said = [soup.title.get_text(), *(node.get("content", "") for node in soup.find_all("meta"))]
-        said += [node["alt"] for node in soup.find_all("img")]
+        said += map(in_words, soup.select("img, .drawing"))
         said += [node.get_text() for node in soup.select(".chapters, .sections, .neighbours, .notice")]
         assert not [text for text in said if raw.search(text)], page
     for code in COURSE.languages:
@@ -166,7 +171,7 @@ def test_captions_are_the_pictures_words_in_each_language(site):
         assert figures
         for figure in figures:
             text = next(string for string in figure.figcaption.p.strings if string.strip())
-            assert plain_quotes(text) in plain_quotes(figure.img["alt"]), figure
+            assert plain_quotes(text) in plain_quotes(in_words(figure.select_one(".enlarge > *"))), figure
 
 
 @pytest.mark.parametrize("code", list(COURSE.languages))
@@ -188,7 +193,7 @@ def test_the_home_page_shows_every_chapter_with_its_promise_and_time(site, code)
     time = COURSE.read(code, next(iter(COURSE.numbers))).cells[0].source.split("\n\n")[-1]
     minutes = re.search(r"\d+", time)[0]
     assert page.select_one(".start a").get_text().endswith(word["minutes"].format(n=minutes))
-    assert page.select_one("#live-translator figure img")
+    assert page.select_one("#live-translator figure .drawing")
     assert [link["data-edition"] for link in page.select(".editions a")] == list(COURSE.languages)
 
 
@@ -233,8 +238,10 @@ def test_a_picture_is_named_by_its_bold_beginning_and_can_be_enlarged(chapter):
     page, word = chapter
     for figure in page.find_all("figure"):
         bold = figure.figcaption.strong.get_text()
-        assert len(figure.img["alt"]) <= len(bold) + 5 < len(figure.figcaption.get_text())
-        assert figure.a["href"] == figure.img["src"] and figure.a["title"] == word["enlarge"]
+        picture = figure.select_one(".enlarge > :is(img, .drawing)")
+        assert len(in_words(picture)) <= len(bold) + 5 < len(figure.figcaption.get_text())
+        assert figure.a["href"] == picture.get("src", figure.a["href"])
+        assert figure.a["href"].endswith(".svg") and figure.a["title"] == word["enlarge"]
 
 
 def test_the_promise_leads_and_describes_the_page(chapter):

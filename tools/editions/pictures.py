@@ -4,7 +4,8 @@ One line a code cell that shows a picture, a blank line between two, for git's s
 
     attention-pooling opening 3f9ab2c10a1b
 
-Page, cell id, digest of the pictures in its outputs. Every language shows the same.
+Page, cell id, digest of the pictures in its outputs and of the drawing of it that the site shows. Every
+language shows the same.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 
 from tools.course import Course, CourseError, cells, write_atomically
+
+from . import drawings
 
 RECORD = "book/pictures.lock"
 Digests = dict[tuple[str, str], str]
@@ -34,7 +37,7 @@ def read(course: Course) -> Digests:
     return found
 
 
-def digests(notebook: NotebookNode) -> dict[str, str]:
+def digests(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
     """The digest of what each cell shows, of those that show a picture."""
     shown = {
         key: [
@@ -45,12 +48,13 @@ def digests(notebook: NotebookNode) -> dict[str, str]:
         ]
         for key, cell in cells(notebook, "code").items()
     }
-    return {key: hashlib.sha256("\n".join(p).encode()).hexdigest()[:12] for key, p in shown.items() if p}
+    seen = {key: [*found, course.text(drawings.path(stem, key))] for key, found in shown.items() if found}
+    return {key: hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12] for key, parts in seen.items()}
 
 
 def record(course: Course, stem: str, notebook: NotebookNode, drawn: bool) -> bool:
     """Note the page's pictures: all that were ``drawn`` just now, else those that have no line yet."""
-    before, now = read(course), digests(notebook)
+    before, now = read(course), digests(course, stem, notebook)
     old = {} if drawn else {key: digest for (page, key), digest in before.items() if page == stem}
     kept = {
         place: digest for place, digest in before.items() if place[0] != stem and place[0] in course.stems()
@@ -63,8 +67,9 @@ def record(course: Course, stem: str, notebook: NotebookNode, drawn: bool) -> bo
 def faults(course: Course, stem: str, notebook: NotebookNode) -> Iterator[tuple[str, str]]:
     """Cells whose pictures are not those that sync drew."""
     recorded = read(course)
-    for key, digest in digests(notebook).items():
+    for key, digest in digests(course, stem, notebook).items():
         if (stem, key) not in recorded:
             yield key, f"its picture has no line in {RECORD}: run sync"
         elif recorded[stem, key] != digest:
-            yield key, f"its picture is not the one that sync drew: run sync --execute {stem}"
+            which = f"its picture or {drawings.path(stem, key)}"
+            yield key, f"{which} is not the one that sync drew: run sync --execute {stem}"

@@ -15,11 +15,11 @@ from nbformat import NotebookNode
 from tools.cells import LEVELS_TABLE, TERMS_TABLE, TIMES_TABLE, Role, check_id, having, is_made, role_of
 from tools.course import Course, CourseError, cells
 
-from . import executed, generated, glossary, package, pictures, times
+from . import drawings, executed, generated, glossary, package, pictures, times
 from .lock import Entry, Lock, cell_state, digest, read_lock, write_lock
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
-OF_A_PICTURE = ("height", "width", "words")
+OF_A_PICTURE = ("height", "width")
 TABLES = {TERMS_TABLE: glossary.table, TIMES_TABLE: times.table, LEVELS_TABLE: times.levels}
 
 
@@ -113,7 +113,7 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
         record_timing=False,
         coalesce_streams=True,
         resources=folder,
-        extra_arguments=["--log-level=ERROR", *told_to_describe_figures(course)],
+        extra_arguments=["--log-level=ERROR", *told_to_draw_twice(course)],
     )
     language_info = notebook.metadata.language_info
     try:
@@ -129,8 +129,8 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
     notebook.metadata["executed"] = code_digest(notebook)
 
 
-def told_to_describe_figures(course: Course) -> list[str]:
-    """The kernel's argument that makes the text beside a picture say what it draws."""
+def told_to_draw_twice(course: Course) -> list[str]:
+    """The kernel's argument that makes each figure say what it draws, and draw itself for the site."""
     path = course.root / "book/drawn.py"
     apart = f"__import__('runpy').run_path({str(path)!r});"  # its names are not the page's
     return [f"--IPKernelApp.exec_lines={apart}"] if path.exists() else []
@@ -154,6 +154,7 @@ def sync_source(course: Course, stem: str, force: bool = False) -> bool:
         )
     with course.alone():
         if run:
+            drawings.write(course, stem, notebook)
             executed.record(course, stem, notebook)
         pictures.record(course, stem, notebook, drawn=run)
     return course.write(course.source, stem, notebook)

@@ -57,8 +57,6 @@ def build_edition(
     """
     from jupyter_book.sphinx import build_sphinx
 
-    from .extension.lettering import lacks_font
-
     # Pages that were read have their pictures beside them already: so what was read is kept for each place.
     work = out.parent / "work" / out.name / language
     if not (out / language).exists():
@@ -91,12 +89,6 @@ def build_edition(
         # else the next build would not read the faulty pages again
         shutil.rmtree(work / "doctrees", ignore_errors=True)
         return False
-    if lacks_font(course.words(language)):
-        print(
-            f"{language}: labels in figures stay English, because no font here has the characters "
-            "(on Debian: apt-get install fonts-noto-cjk)",
-            file=sys.stderr,
-        )
     for name in LEFTOVERS:
         path = out / language / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

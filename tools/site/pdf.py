@@ -52,8 +52,8 @@ def chapters(edition: Path, stems: list[str]) -> Iterator[tuple[str, BeautifulSo
 
 
 def move(article: Tag, stem: str, edition: Path, stems: list[str]) -> None:
-    """Make ids and links of one chapter fit into a document that holds all of them."""
-    for node in article.find_all(id=True):
+    """Make ids and links of one chapter fit into a document that holds all of them; drawings' do already."""
+    for node in article.select("[id]:not(svg *)"):
         node["id"] = f"{stem}--{node['id']}"
     for node in article.select(".headerlink"):
         node.decompose()
@@ -61,7 +61,7 @@ def move(article: Tag, stem: str, edition: Path, stems: list[str]) -> None:
         node.unwrap()
     for node in article.find_all("details"):
         node["open"] = ""
-    for node in article.find_all(href=True):
+    for node in article.select("[href]:not(svg *)"):
         address = urlsplit(node["href"])
         target = Path(address.path).stem if address.path else stem
         if not address.scheme and target in stems:

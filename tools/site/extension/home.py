@@ -1,5 +1,7 @@
 """The home page, with the chapters as cards, and the small pictures of chapters that others show."""
 
+import base64
+import io
 import re
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -7,6 +9,8 @@ from typing import Any
 from docutils import nodes
 from PIL import Image
 from sphinx.application import Sphinx
+
+from tools.course import parsed_notebook
 
 from .edition import words
 from .plain import plain
@@ -65,12 +69,19 @@ def part_of_drawing(folder: Path, address: str) -> tuple[str, int, int] | None:
     return card, int(view[2]), int(view[3])
 
 
+def stored_picture(notebook: Path, key: str | None) -> bytes | None:
+    """Return the picture that a notebook stores in a cell: other sites take no drawings."""
+    cells = parsed_notebook(notebook.read_text(encoding="utf-8")).cells if key else ()
+    outputs = [output.get("data", {}) for cell in cells if cell["id"] == key for output in cell["outputs"]]
+    return next((base64.b64decode(data["image/png"]) for data in outputs if "image/png" in data), None)
+
+
 def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
     """Write the share image of a chapter, where the site has an address: its opening picture on blue."""
-    address = app.env.metadata.get(page, {}).get("picture", ("",))[0]
-    if not app.config.html_baseurl or not address.endswith(".webp"):
+    cell = app.env.metadata.get(page, {}).get("pictured")
+    if not app.config.html_baseurl or not (stored := stored_picture(app.env.doc2path(page), cell)):
         return
-    picture = Image.open(Path(app.outdir, page).parent / address).convert("RGBA")
+    picture = Image.open(io.BytesIO(stored)).convert("RGBA")
     width, height = SHARED
     scale = min((width - 2 * EDGE) / picture.width, (height - 2 * EDGE) / picture.height)
     picture = picture.resize((round(picture.width * scale), round(picture.height * scale)))

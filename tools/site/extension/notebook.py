@@ -156,6 +156,7 @@ def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
     is_opening = renderer.roles[cell] is Role.OPENING
     if is_opening or picture.for_card or "picture" not in renderer.facts:  # the page's own on the home page
         renderer.facts["picture"] = (picture.address, picture.width, picture.height)
+        renderer.facts["pictured"] = cell
     caption = renderer.captions_of.get(cell)
     if caption is None:
         renderer.warn(f"the picture has no caption: a Markdown cell {caption_id(cell)} must follow")

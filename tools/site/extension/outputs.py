@@ -8,14 +8,16 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from docutils import nodes
 from PIL import Image
 from sphinx.util.osutil import relative_uri
 
+from tools.editions import drawings
+
+from .drawings import lettered
 from .edition import course_of, words
-from .lettering import lettered
 
 FOLDER = "_images"
 CARD = b'<view id="card"'
@@ -30,11 +32,14 @@ class Picture:
     width: int
     height: int
     for_card: bool = False  # a drawing that names the part which a card shows
+    drawing: str = ""  # which stands in the page itself
 
     def html(self, text: str, enlarge: str) -> str:
         """Its element, a link to itself alone; the size is written so that nothing jumps while it loads."""
         address, size = escape(self.address), f'width="{self.width}" height="{self.height}"'
         image = f'<img src="{address}" alt="{escape(text)}" {size} loading="lazy" decoding="async">'
+        if self.drawing:
+            image = self.drawing.replace("<svg ", f'<svg role="img" aria-label="{escape(text)}" ', 1)
         return f'<a class="enlarge" href="{address}" title="{escape(enlarge)}">{image}</a>'
 
 
@@ -46,7 +51,21 @@ def output_nodes(cell: dict, environment) -> Iterator[nodes.Node | Picture]:
         elif output["output_type"] == "error":
             yield text_block("\n".join(re.sub(r"\x1b\[[\d;]*m", "", line) for line in output["traceback"]))
         else:
-            yield rich(output, environment)
+            yield drawn(cell, output, environment) or rich(output, environment)
+
+
+def drawn(cell: dict, output: dict, environment) -> Picture | None:
+    """Return the drawing that `sync` keeps of a figure, in the reader's language."""
+    course, code = course_of(environment.config), environment.config.course_language
+    path = drawings.path(PurePosixPath(environment.docname).name, cell["id"])
+    if "image/png" not in output["data"] or not (drawing := course.text(path)):
+        return None
+    environment.note_dependency(str(course.root / path))
+    language = course.languages[code]
+    drawing = lettered(drawing, words(environment.config), language.decimal, language.html)
+    picture = store(drawing.encode(), "svg", environment, svg_size(drawing))
+    picture.drawing = drawing
+    return picture
 
 
 def rich(output: dict, environment) -> nodes.Node | Picture:
@@ -59,9 +78,6 @@ def rich(output: dict, environment) -> nodes.Node | Picture:
         stored = output.get("metadata", {}).get("image/png", {})
         width, height = struct.unpack(">II", content[16:24])
         size = (stored.get("width", width), stored.get("height", height))
-        config = environment.config
-        decimal = course_of(config).languages[config.course_language].decimal
-        content = lettered(content, stored.get("words", []), words(config), decimal)
         return store(content, "webp", environment, size)
     if "text/html" in data:
         return nodes.raw("", f'<div class="output wide">{data["text/html"]}</div>', format="html")
@@ -78,13 +94,13 @@ def text_block(text: str) -> nodes.literal_block:
 
 
 def svg_size(svg: str) -> tuple[int, int]:
-    """Width and height of a drawing, from its viewBox where it has one."""
+    """Width and height of a drawing, from its viewBox where it does not say them."""
+    sides = [re.search(rf'<svg[^>]*\s{side}="([\d.]+)(?:px)?"', svg) for side in ("width", "height")]
+    if all(sides):
+        return tuple(round(float(side[1])) for side in sides)
     box = re.search(r'viewBox="([^"]+)"', svg)
-    if box:
-        _, _, width, height = map(float, re.split(r"[\s,]+", box[1].strip()))
-        return round(width), round(height)
-    sides = [re.search(rf'<svg[^>]*\b{side}="([\d.]+)', svg) for side in ("width", "height")]
-    return tuple(round(float(side[1])) if side else 600 for side in sides)
+    _, _, width, height = map(float, re.split(r"[\s,]+", box[1].strip())) if box else (0, 0, 600, 600)
+    return round(width), round(height)
 
 
 def store(content: bytes, suffix: str, environment, size: tuple[int, int]) -> Picture:

@@ -132,23 +132,26 @@
   // Without this script the link leads to its file.
   const shareOf = (event, picture) => {
     const box = picture.getBoundingClientRect();
-    const scale = Math.min(box.width / picture.naturalWidth, box.height / picture.naturalHeight);
+    const [width, height] = ["width", "height"].map(side => Number(picture.getAttribute(side)));
+    const scale = Math.min(box.width / width, box.height / height);
     const place = (at, start, room, side) => (at - start - (room - scale * side) / 2) / (scale * side);
-    return [place(event.clientX, box.left, box.width, picture.naturalWidth), place(event.clientY, box.top, box.height, picture.naturalHeight)];
+    return [place(event.clientX, box.left, box.width, width), place(event.clientY, box.top, box.height, height)];
   };
   const zoom = (picture, [x, y]) => {
     const stage = picture.parentNode;
-    const before = picture.clientWidth;
+    const width = () => picture.getBoundingClientRect().width;
+    const before = width();
     stage.classList.toggle("near");
     stage.scrollTo(x * stage.scrollWidth - stage.clientWidth / 2, y * stage.scrollHeight - stage.clientHeight / 2);
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     picture.style.transformOrigin = `${100 * x}% ${100 * y}%`;
-    picture.animate([{ transform: `scale(${before / picture.clientWidth})` }, { transform: "none" }], { duration: 450, easing: "ease-in-out" });
+    picture.animate([{ transform: `scale(${before / width()})` }, { transform: "none" }], { duration: 450, easing: "ease-in-out" });
   };
   const large = document.body.appendChild(document.createElement("dialog"));
   large.className = "large";
   large.addEventListener("click", event => {
-    if (event.target.tagName === "IMG") zoom(event.target, shareOf(event, event.target));
+    const picture = event.target.closest("div > img, .drawing");
+    if (picture) zoom(picture, shareOf(event, picture));
     else large.close();
   });
   find("article").addEventListener("click", event => {
@@ -156,7 +159,7 @@
     if (!link || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     const stage = document.createElement("div");
-    const picture = find("img", link).cloneNode();
+    const picture = find("img, svg", link).cloneNode(true);
     picture.loading = "eager";
     stage.append(picture);
     large.setAttribute("aria-label", link.title);
