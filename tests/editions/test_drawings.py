@@ -103,7 +103,11 @@ def test_chinese_along_an_upright_axis_stands_upright(figure: str) -> None:
 def test_a_label_with_a_digit_is_translated_as_a_whole() -> None:
     words = {"figure.place among 20 words": "20 kelime"}
     assert translated("place among 20 words", words, ",") == "20 kelime"
-    assert translated("gru 0.001", words, ",") == "gru 0,001"
+
+
+def test_decimals_are_written_as_the_language_writes_them_and_names_stay() -> None:
+    assert translated("gru 0.001 \u22120.5", {}, ",") == "gru 0,001 \u22120,5"
+    assert translated("C1.2", {}, ",") == "C1.2"
 
 
 def executed(*figures: tuple[str, ...]) -> NotebookNode:

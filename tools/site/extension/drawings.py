@@ -7,7 +7,7 @@ import re
 from html import escape, unescape
 
 PREFIX = "figure."  # of what these words are called in words.yml
-DECIMAL = re.compile(r"[-\u2212]?\d+\.\d+")
+DECIMAL = re.compile(r"(?<!\w)\d+\.\d+")  # not in a name, such as C1.2
 PHRASE = re.compile(r"[a-z]+(?: [a-z]+)*")
 HAN = re.compile(r"[\u4e00-\u9fff]+")
 LABEL = re.compile(r'(<g class="tokens">\s*)?<text ([^>]*)>([^<]*)</text>')
