@@ -25,7 +25,7 @@ help:
 	@echo 'make test-gpu         package and English notebooks on a GPU, with the torch of PYTHON'
 	@echo 'make mutants          plant faults in the package and see the tests catch them'
 	@echo 'make faults           plant faults in the book and see what notices each'
-	@echo 'make lighthouse       Lighthouse on one chapter in each language (needs Node and Chromium)'
+	@echo 'make lighthouse       Lighthouse on home and one chapter in each language (needs Node and Chromium)'
 	@echo 'make package          build wheel and source archive, try them from an empty folder'
 	@echo 'make archives         one archive an edition: notebooks, the package, how to start'
 	@echo 'make student          site and archives without solutions'

