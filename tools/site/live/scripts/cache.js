@@ -1,6 +1,6 @@
 // Writing a sentence without and with a key-value cache: what each step computes, and what is kept.
 courseLive.components.cache = ({ box, words }) => {
-  const { element, fill, legible } = courseLive;
+  const { element, fill, legible, whole } = courseLive;
   const TOKENS = ["<bos>", "donne-moi", "deux", "chapeaux", "neufs", "."];
   // As the layer of the page: floating-point operations of four projections of a token, and of one query and key.
   const [WIDTH, PROJECTIONS, PAIR] = [64, 4 * 64 * 64 * 2, 2 * 64 * 2];
@@ -8,7 +8,6 @@ courseLive.components.cache = ({ box, words }) => {
 
   let current = 0; // the token that is read in this step
 
-  const whole = value => String(value).replace(/\B(?=(\d{3})+$)/g, courseLive.language.thousands);
   const operations = { // of step t, which reads token t
     without: t => t * (PROJECTIONS + PAIR * t),
     with: t => PROJECTIONS + PAIR * t,

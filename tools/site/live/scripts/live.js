@@ -12,6 +12,9 @@
     cache: ["cache.js"],
     width: ["network.js", "heat.js", "width.js"],
     writer: ["network.js", "heat.js", "writer.js"],
+    window: ["window.js"],
+    mask: ["network.js", "heat.js", "mask.js"],
+    linear: ["heat.js", "linear.js"],
   };
   const loading = {};
 
@@ -57,6 +60,19 @@
 
     // A token as a label of its own: a full stop alone would be taken for dirt.
     legible: (token, words) => (/^[.。]$/.test(token) ? courseLive.fill(words.quoted, { word: token }) : token),
+
+    // 12,800 as the edition writes it.
+    whole: value => String(value).replace(/\B(?=(\d{3})+$)/g, courseLive.language.thousands),
+
+    // Buttons of which one is chosen; `options` are [value, label].
+    choice: ({ legend, name, options, chosen, onchange }) => element("fieldset", {}, element("legend", {}, legend),
+      options.map(([value, label]) => element("label", {},
+        element("input", { type: "radio", name, value, checked: value === chosen, onchange: () => onchange(value) }),
+        element("span", {}, label)))),
+
+    // Normal numbers, by the method of Box and Muller.
+    normals: count => Float64Array.from({ length: count }, () =>
+      Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random())),
 
     still: () => matchMedia("(prefers-reduced-motion: reduce)").matches,
 

@@ -1,6 +1,6 @@
 // What the width of query and keys does to scores, weights and gradient, with and without the division by √d.
 courseLive.components.width = ({ box, words }) => {
-  const { element, fill, softmax, heat: { number, local } } = courseLive;
+  const { element, fill, softmax, normals, heat: { number, local } } = courseLive;
   const KEYS = 10;
   const WIDEST = 10; // the slider's last step: 2 ** 10
   const MORE = 20; // draws that one press adds
@@ -12,9 +12,6 @@ courseLive.components.width = ({ box, words }) => {
   let power = 6; // d is 2 ** power
   let draws = []; // the last one is shown
 
-  // Normal numbers, by the method of Box and Muller.
-  const normals = count => Float64Array.from({ length: count }, () =>
-    Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random()));
   const draw = () => ({
     query: normals(2 ** WIDEST),
     keys: Array.from({ length: KEYS }, () => normals(2 ** WIDEST)),
