@@ -557,14 +557,15 @@ def try_fault(fault: Fault) -> str:
         return run_tests(TESTS[fault.module], Path(name))
 
 
-def check_faults(faults: list[Fault]) -> None:
-    """Stop where a fault's text does not occur exactly once: the package has changed."""
-    for fault in faults:
-        count = (ROOT / "mha_course" / f"{fault.module}.py").read_text().count(fault.old)
-        if count != 1:
-            sys.exit(
-                f"{fault.module}, {fault.what}: its text occurs {count} times, must occur once: {fault.old!r}"
-            )
+def lost(faults: list[Fault]) -> list[str]:
+    """Name the faults whose text no longer occurs exactly once: the package has changed."""
+    texts = {module: (ROOT / "mha_course" / f"{module}.py").read_text(encoding="utf-8") for module in TESTS}
+    counts = {fault: texts[fault.module].count(fault.old) for fault in faults}
+    return [
+        f"{fault.module}, {fault.what}: its text occurs {count} times, must occur once: {fault.old!r}"
+        for fault, count in counts.items()
+        if count != 1
+    ]
 
 
 def check_sound(modules: list[str]) -> None:
@@ -583,7 +584,8 @@ def check_sound(modules: list[str]) -> None:
 def main(words: list[str]) -> int:
     """Try all faults, print a table, and return 1 where one got through."""
     faults = [f for f in FAULTS if not words or any(word in f"{f.module} {f.what}" for word in words)]
-    check_faults(faults)
+    if changed := lost(faults):
+        sys.exit("\n".join(changed))
     print(f"{len(faults)} faults; first the tests without any", flush=True)
     check_sound(list(dict.fromkeys(fault.module for fault in faults)))
     wrong = 0
