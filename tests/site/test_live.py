@@ -24,9 +24,9 @@ from tools.experiments.live_models import (
     FOLDER,
     LANGUAGE_MODEL,
     NAMES,
-    automaton,
     content_of,
     faults,
+    grammar_states,
     load_model,
     sentences,
     training_sentences,
@@ -224,7 +224,8 @@ def test_the_sentences_that_are_not_new_are_those_of_training() -> None:
 
 def test_the_states_of_the_grammar_produce_its_sentences_and_no_others() -> None:
     words = load_model(LANGUAGE_MODEL)[1][1]
-    states = automaton(words)
+    states = content_of(FOLDER / "grammar.js")["states"]
+    assert states == grammar_states()["states"]
 
     def produced(state: int) -> Iterator[list[str]]:
         for token, onward in states[state].items():
@@ -233,6 +234,9 @@ def test_the_states_of_the_grammar_produce_its_sentences_and_no_others() -> None
 
     found = [" ".join(sentence) for sentence in produced(len(states) - 1)]
     assert len(found) == len(set(found)) and set(found) == set(grammar())
+    for name in NAMES:  # whose ids are those of the language model
+        stored = content_of(FOLDER / f"{name}.js")
+        assert stored.get("source", stored["target"]) == words.to_tokens(range(len(words)))
 
 
 @pytest.mark.parametrize("language", TEST)

@@ -13,8 +13,8 @@ With ``--write`` it trains the seeds 0, 1 and 2 and writes into ``tools/site/liv
 read and written, and the weights of each step.
 
 ``sentences-LANGUAGE.js`` holds the ``test`` split, so that a page can draw gold positions, and
-``sentences-training.js`` the English sentences of training and the corpus's grammar, so that it can tell
-which of its own are new, and which are correct.
+``sentences-training.js`` the English sentences of training, so that it can tell which of its own are new.
+``grammar.js`` holds the corpus's grammar: which sentences are correct, and which words may come next.
 
 A page opened from disk may load a script but not fetch a file: so each of these is a script with one call.
 """
@@ -174,9 +174,14 @@ def sentences(language: str) -> dict[str, Any]:
 
 
 def training_sentences() -> dict[str, Any]:
-    """The English sentences that the language model has read, and the grammar that they are of."""
-    pairs, (_, words) = training_data(LANGUAGE_MODEL)
-    return {"rows": [" ".join(pair.target) for pair in pairs], "grammar": automaton(words)}
+    """Return the English sentences that the language model has read."""
+    pairs, _ = training_data(LANGUAGE_MODEL)
+    return {"rows": [" ".join(pair.target) for pair in pairs]}
+
+
+def grammar_states() -> dict[str, Any]:
+    """Return the grammar of the corpus's English, in the ids that all the networks have for its words."""
+    return {"states": automaton(training_data(LANGUAGE_MODEL)[1][1])}
 
 
 def automaton(words: Vocabulary) -> list[dict[str, int]]:
@@ -249,8 +254,8 @@ def main() -> int:
             (FOLDER / f"run-{language}.json").write_text(run + "\n", encoding="utf-8")
             path = FOLDER / f"sentences-{language}.js"
             path.write_text(script(f"sentences-{language}", sentences(language)), encoding="utf-8")
-        path = FOLDER / "sentences-training.js"
-        path.write_text(script("sentences-training", training_sentences()), encoding="utf-8")
+        for name, content in (("sentences-training", training_sentences()), ("grammar", grammar_states())):
+            (FOLDER / f"{name}.js").write_text(script(name, content), encoding="utf-8")
     return 1 if wrong else 0
 
 

@@ -1,11 +1,12 @@
 // The live translator: a sentence, its translation token by token, and where the network looks at each step.
 courseLive.components.translator = async ({ box, words, targets }) => {
-  const { element, fill, still, legible, readState, writeState, heat: { table, bar, number, share } } = courseLive;
+  const { element, fill, still, legible, readState, writeState, EOS, heat: { table, bar, number, share } } = courseLive;
   const COURSE_SENTENCE = "give me two new hats .";
   const EXAMPLES = ["she doesn't like your red cup .", "the old bag is under the chair .", "does the teacher have a small horse ?"]; // new to all four networks, which translate them exactly
   const PAUSE = 600; // milliseconds from one token to the next
   const LONGEST = 80; // letters of a sentence
   const OFFERS = 6; // words that begin like the one that is being typed
+  const NEXT = 21; // words that may come next: after the first, the grammar has no more
   const DOUBTFUL = 0.5; // a probability
   const BESTS = 3; // candidates shown for the next token
   const SHORT = 5; // letters; shorter words have too many neighbours of another meaning
@@ -17,6 +18,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
   let writing; // how it is written: its tag, what parts words, marks that follow a word without a space
   let network; // of this language
   let rows; // the corpus's sentences in this language, by their source
+  let grammar; // of the corpus, as states: which token leads to which
   let result; // the translation that is shown
   let current = 0; // the step that is looked at
   let shown = 0; // steps that have been written
@@ -25,9 +27,13 @@ courseLive.components.translator = async ({ box, words, targets }) => {
   // --- what the reader typed ------------------------------------------------------------------------
 
   // As the corpus writes sentences: lower case (a Turkish keyboard writes İ for I), a full stop or another such mark apart at the end, no commas.
-  function tokensOf(text) {
+  function tokensIn(text) {
     const apart = text.normalize("NFC").replace(/[İı]/g, "i").toLowerCase().replace(/[’‘]/g, "'").replace(/[,;:"“”]/g, " ").replace(/\bi am\b/g, "i'm").replace(/([.!?])/g, " $1 ");
-    const tokens = apart.split(/\s+/).filter(Boolean);
+    return apart.split(/\s+/).filter(Boolean);
+  }
+
+  function tokensOf(text) {
+    const tokens = tokensIn(text);
     return tokens.length && !/^[.!?]$/.test(tokens.at(-1)) ? [...tokens, "."] : tokens;
   }
 
@@ -47,6 +53,11 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     }
     return rows.at(-1).at(-1);
   }
+
+  // The state of the grammar after these tokens; 0 after a whole sentence, none where it has no such sentence.
+  const stateAfter = tokens => tokens.reduce((state, token) => grammar[state]?.[network.ids.get(token)], grammar.length - 1);
+  const isSentence = tokens => grammar[stateAfter(tokens)]?.[EOS] === 0;
+  const nextWords = tokens => Object.keys(grammar[stateAfter(tokens)] ?? {}).map(Number).filter(id => id !== EOS).map(id => network.words.source[id]); // the frequent ones first
 
   const knownWords = () => network.words.source.filter(token => /^[a-z]/.test(token)); // no special tokens, no marks
 
@@ -74,7 +85,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
   const choices = targets.map(code => element("label", {}, element("input", {
     type: "radio", name: "live-language", value: code, checked: code === language, onchange: () => choose(code).catch(() => unknown.replaceChildren(words.failed)),
   }), element("span", {}, words[code])));
-  const completions = element("p", { class: "live-stepper live-completions", lang: "en" });
+  const completions = element("p", { class: "live-stepper live-completions" });
   const unknown = element("div", { class: "live-unknown", role: "status" });
   const sentence = element("p", { class: "live-written", "aria-hidden": "true" }); // grows by a token a step
   const told = element("p", { class: "hidden", role: "status" }); // the same, said once
@@ -82,7 +93,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
   const compared = element("p", { class: "live-small" });
   const press = element("p", { class: "live-small" }, words.press);
   const suffix = element("p", { class: "live-small" }, words.suffix);
-  const known = element("p", { class: "live-small", lang: "en" });
+  const known = element("p", { class: "live-known", lang: "en" });
   const list = element("details", {}, element("summary", {}, words.known), known);
   const heat = element("div", { class: "live-scroll", onclick: event => { // a row, or the button in it
     const line = event.target.closest("tbody tr");
@@ -108,7 +119,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     element("div", { class: "live-columns" },
       element("div", {}, heat, press, compared, suffix),
       element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail)));
-  box.append(form, unknown, outcome, list);
+  box.append(form, list, unknown, outcome);
 
   // --- drawing ----------------------------------------------------------------------------------------
 
@@ -215,18 +226,32 @@ courseLive.components.translator = async ({ box, words, targets }) => {
       ...(offered.length ? [element("p", { class: "live-stepper" }, offered)] : []));
   }
 
-  // While a sentence is typed: words of the network's that go on as it does.
+  // A word goes to the end of the sentence, in place of what has been typed of it; after a whole sentence it begins one.
+  function add(word) {
+    const before = /[.?!]\s*$/.test(input.value) ? "" : input.value.replace(/[a-z'’]*$/i, "");
+    input.value = `${before}${word} `;
+    if (/^[.?!]$/.test(word)) { translate(); return; }
+    offer();
+    if (!matchMedia("(pointer: coarse)").matches) input.focus(); // its keyboard would cover the words
+  }
+
+  const chips = tokens => tokens.map(word => element("button", { type: "button", class: "button", lang: "en", onclick: () => add(word) }, legible(word, words)));
+
+  // While a sentence is typed: the words that the grammar lets come next, or that go on as what is typed does.
   function offer() {
     unknown.replaceChildren(...(input.value.length < LONGEST ? [] : [element("p", {}, fill(words.longest, { n: LONGEST }))]));
     const typed = input.value.toLowerCase().match(/[a-z']*$/)[0];
-    const fitting = typed ? knownWords().filter(word => word.startsWith(typed) && word !== typed).slice(0, OFFERS) : []; // the frequent ones first
-    completions.replaceChildren(...fitting.map(word => element("button", {
-      type: "button", class: "button", lang: "en", onclick: () => {
-        input.value = `${input.value.slice(0, input.value.length - typed.length)}${word} `;
-        completions.replaceChildren();
-        input.focus();
-      },
-    }, word)));
+    const next = nextWords(tokensIn(input.value.slice(0, input.value.length - typed.length)));
+    const fitting = [...new Set([...next, ...knownWords()])].filter(word => word.startsWith(typed) && word !== typed);
+    completions.replaceChildren(...chips(typed ? fitting.slice(0, OFFERS) : next.slice(0, NEXT)));
+    if (!typed && next.length) completions.prepend(element("span", { lang: edition.locale }, words.go_on));
+  }
+
+  // Begin a sentence whose words are taken one after another.
+  function compose() {
+    input.value = "";
+    offer();
+    completions.querySelector("button").focus();
   }
 
   function openList() {
@@ -255,7 +280,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     const token = element("b", { lang: writing.lang }, legible(least.token, words));
     const amount = least.probability < 0.995 ? share(least.probability) : `>${number(0.99)}`;
     const [start, end] = fill(words.sure, { share: amount, token: "\n" }).split("\n");
-    const doubt = least.probability < DOUBTFUL ? fill(words.doubt, { half: number(DOUBTFUL) }) : rows.has(input.value) ? "" : words.unlike;
+    const doubt = least.probability < DOUBTFUL ? fill(words.doubt, { half: number(DOUBTFUL) }) : isSentence(tokensIn(input.value)) ? "" : words.unlike;
     sure.replaceChildren(start, token, end, edition.spaces ? " " : "", doubt);
   }
 
@@ -263,7 +288,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     clearTimeout(timer);
     const tokens = tokensOf(text);
     input.value = tokens.join(" ");
-    completions.replaceChildren();
+    completions.replaceChildren(button(words.compose, compose));
     outcome.hidden = !/\p{L}/u.test(text) || foreign(tokens);
     if (outcome.hidden) {
       tellForeign();
@@ -301,11 +326,12 @@ courseLive.components.translator = async ({ box, words, targets }) => {
 
   async function choose(code) {
     language = code;
-    const [stored, sentences] = await Promise.all([courseLive.content(`bahdanau-${code}`), courseLive.content(`sentences-${code}`)]);
+    const [stored, sentences, { states }] = await Promise.all([`bahdanau-${code}`, `sentences-${code}`, "grammar"].map(name => courseLive.content(name)));
     if (language !== code) return; // another was chosen meanwhile
     network = new courseLive.Bahdanau(stored);
     writing = sentences.writing;
-    known.textContent = knownWords().sort().join(" ");
+    grammar = states;
+    known.replaceChildren(...knownWords().sort().map(word => element("button", { type: "button", onclick: () => add(word) }, word)));
     rows = new Map(sentences.rows.map(([source, target, gold]) => [source, {
       target: target.split(" "),
       gold: gold.split(" ").map(places => places.split(",").map(Number)),

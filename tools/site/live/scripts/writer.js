@@ -5,10 +5,9 @@ courseLive.components.writer = async ({ box, words }) => {
   const SHOWN = 8; // tokens that have a row of their own
   const PAUSE = 350; // milliseconds from one token to the next
 
-  const [stored, training] = await Promise.all([courseLive.content("language-model"), courseLive.content("sentences-training")]);
+  const [stored, training, { states: grammar }] = await Promise.all(["language-model", "sentences-training", "grammar"].map(name => courseLive.content(name)));
   const network = new courseLive.LanguageModel(stored);
   const known = new Set(training.rows);
-  const { grammar } = training; // of each state: to which state a token leads
 
   let tokens = []; // written so far, by their ids, without <bos>
   let logits; // the model's scores after <bos> and after each token, (1 + tokens, vocab_size)

@@ -1,0 +1,102 @@
+"""A sentence that is put together of words that the translator offers is translated right."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browsing import DESK, Watched
+from playwright.sync_api import Browser, expect
+
+from mha_course.corpus import TARGETS, load_corpus
+from mha_course.translation import translate_all
+from tools.corpus import generate
+from tools.corpus.grammar import Meaning, fill, templates
+from tools.course import Course
+from tools.experiments.live_models import FOLDER, content_of, load_model
+
+WORDS = Course().words("en")
+MOST = 21  # words that are offered at once
+
+
+def made_of_offers(count: int) -> Iterator[list[str]]:
+    """Make sentences as a reader does who takes any of the words that are offered."""
+    words = content_of(FOLDER / "bahdanau-fr.js")["source"]
+    states = content_of(FOLDER / "grammar.js")["states"]
+    dice = random.Random(0)
+    for _ in range(count):
+        state, sentence = len(states) - 1, []
+        while state:
+            token = dice.choice(sorted(map(int, states[state]))[:MOST])
+            sentence.append(words[token])
+            state = states[state][str(token)]
+        yield sentence[:-1]  # without <eos>
+
+
+@pytest.fixture(scope="module")
+def made() -> list[list[str]]:
+    """200 such sentences."""
+    return list(made_of_offers(200))
+
+
+def references(language: str, sentences: list[list[str]]) -> list[list[str]]:
+    """The corpus's translations of sentences that its grammar can produce."""
+    wanted = {" ".join(sentence) for sentence in sentences}
+    found = {}
+    for name in templates():
+        for meaning in generate.meanings(name):
+            if (text := generate.english_text(meaning)) in wanted:
+                pattern = templates()[name][language]
+                found[text] = [
+                    word.text for word in generate.says(generate.TARGETS[language], pattern, meaning)
+                ]
+    for phrase in generate.phrases():
+        english, other = (
+            [word.text for word in fill(phrase[code], Meaning("phrase"), {})] for code in ("en", language)
+        )
+        found.setdefault(" ".join(english), other)
+    return [found[" ".join(sentence)] for sentence in sentences]
+
+
+def test_most_of_them_are_in_no_training_sentence(made: list[list[str]]) -> None:
+    read = {tuple(pair.source) for split in ("train", "phrases") for pair in load_corpus("fr", split)}
+    assert sum(tuple(sentence) not in read for sentence in made) >= len(made) / 2
+
+
+@pytest.mark.parametrize("language", TARGETS)
+def test_the_networks_translate_them_right(language: str, made: list[list[str]]) -> None:
+    model, vocabularies = load_model(f"bahdanau-{language}")
+    written = [one.tokens for one in translate_all(model, made, *vocabularies)]
+    right = [one == other for one, other in zip(written, references(language, made), strict=True)]
+    assert sum(right) / len(right) >= 0.97
+
+
+def test_a_sentence_is_built_of_words_that_are_offered(browser: Browser, site: Path) -> None:
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
+    watched = Watched(page)
+    page.goto((site / "en" / "bahdanau-attention.html").as_uri() + "#play-translator")
+    field, offered = page.locator(".live-form input[type=text]"), page.locator(".live-completions button")
+    offered.filter(has_text=WORDS["live.translator.compose"]).click()
+    assert field.input_value() == "" and 10 <= offered.count() <= MOST
+    for word in ["she", "found", "a", "blue", "umbrella"]:
+        offered.get_by_text(word, exact=True).click()
+    assert field.input_value() == "she found a blue umbrella "
+    assert offered.all_inner_texts() == ["“.”"]
+    offered.click()
+    assert page.locator(".live-written").inner_text() == "elle a trouvé un parapluie bleu."
+    assert not page.locator(".live-unknown").inner_text()
+    unlike = page.get_by_text(WORDS["live.translator.unlike"])
+    assert not unlike.count()  # it has learned sentences of this kind
+    field.fill("the dog is big")
+    page.keyboard.press("Enter")
+    expect(unlike).to_be_visible()
+    # a word of the list begins a sentence, and then goes to its end
+    page.get_by_text(WORDS["live.translator.known"]).click()
+    for word in ("where", "is"):
+        page.locator(".live-known").get_by_role("button", name=word, exact=True).click()
+    assert field.input_value() == "where is "
+    field.press_sequentially("th")
+    page.locator(".live-known").get_by_role("button", name="the", exact=True).click()
+    assert field.input_value() == "where is the "
+    assert not watched.complaints
+    page.close()
