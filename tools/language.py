@@ -37,7 +37,7 @@ class Language:
     avoid: dict[str, str] = field(default_factory=dict)  # patterns of words not to use, with the right word
     wrong: dict[str, str] = field(default_factory=dict)  # patterns not to write, with what to do instead;
     # in these, \uFFFC stands for code or a formula
-    search: dict[str, Any] = field(default_factory=dict)  # see `tools.site.extension.search`
+    search: dict[str, Any] = field(default_factory=dict)  # see `tools.site.search`
     rules: str = ""  # the source of language.py
 
     @property

@@ -36,7 +36,7 @@ SETTINGS = """
 decimal: ','
 quotes: „“‚‘
 wrong: {'!!': one exclamation mark is enough}
-search: {endings: [{find: ejojn$, replace: ''}]}
+search: {ending: ejojn$}
 """
 RULES = """
 def faults(text):
@@ -177,7 +177,7 @@ def test_the_page_has_its_marks_signs_and_looks(site: Path) -> None:
     assert (facts["decimal"], facts["thousands"], facts["locale"]) == (",", ".", "eo")
 
 
-def test_the_search_knows_its_endings(site: Path) -> None:
+def test_the_search_knows_its_ending(site: Path) -> None:
     stem, inflected, other = found(site.parent, CODE, ["mask", "maskejojn", "maskejojm"])
     assert stem and stem == inflected and not other
 

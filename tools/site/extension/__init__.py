@@ -2,7 +2,7 @@
 
 One build makes one edition. A notebook goes through these modules, in this order: `notebook` and `renderer`
 (cells into a document), `outputs` (stored results), `pages` and `notices` (what surrounds the text), `writer`
-and `formulas` (HTML), `search` (the index). `../theme` lays the page out.
+and `formulas` (HTML). `../theme` lays the page out.
 """
 
 import zlib
@@ -14,7 +14,7 @@ from sphinx.config import Config
 
 from tools.course import ROOT, Course
 
-from . import api, formulas, home, notices, pages, renderer, search, terms, writer
+from . import api, formulas, home, notices, pages, renderer, terms, writer
 from .edition import course_of
 from .notebook import NotebookParser
 
@@ -50,7 +50,7 @@ def version_of_this() -> int:
 
 
 def setup(app: Sphinx) -> dict[str, object]:
-    """Register the parser, the writer, the pages' context and the search index."""
+    """Register the parser, the writer, and the pages' context."""
     app.add_config_value("course_root", str(ROOT), "env")
     app.add_config_value("course_language", "", "env")
     app.add_config_value("course_assets", "", "html")
@@ -61,6 +61,6 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("config-inited", configure)
     app.add_html_theme("course", str(THEME))
     app.add_source_parser(NotebookParser, override=True)
-    for part in (writer, renderer, formulas, pages, home, search, api, notices, terms):
+    for part in (writer, renderer, formulas, pages, home, api, notices, terms):
         part.setup(app)
     return {"parallel_read_safe": False, "parallel_write_safe": True, "env_version": version_of_this()}

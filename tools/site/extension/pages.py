@@ -60,7 +60,6 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
         canonical=page_address(app.config.html_baseurl, language, stem),
         site_address=app.config.html_baseurl.rstrip("/"),
         home=relative_uri(app.builder.get_target_uri(page), app.builder.get_target_uri(home_of(app))) or "#",
-        search_data=relative_uri(app.builder.get_target_uri(page), "search-data.js"),
         state_page=neighbour(app, page, "translations"),
         notices=told,
         openings=openings,

@@ -2,7 +2,6 @@
 // Every page works without this script; it only adds.
 (() => {
   const root = document.documentElement;
-  const own = document.currentScript;
   const find = (selector, within = document) => within.querySelector(selector);
   const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* no storage from disk */ } };
 
@@ -178,12 +177,11 @@
     Object.assign(script, { src: address, async: false, onload: done, onerror: failed });
     document.head.append(script);
   });
-  let ready;
-  const openSearch = async () => {
+  let started;
+  const openSearch = () => {
     dialog.showModal();
-    ready ??= Promise.all([load(dialog.dataset.source), load(own.src.replace("course.js", "search.js"))]);
-    await ready;
-    window.courseSearch(dialog);
+    find("input", dialog).select();
+    started ??= Promise.all([dialog.dataset.source, ...dialog.dataset.scripts.split(" ")].map(load)).then(() => window.courseSearch.start(dialog));
   };
   const searchButton = find(".search-button");
   searchButton.hidden = false;

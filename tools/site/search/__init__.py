@@ -1,21 +1,33 @@
-"""The search index: every passage of an edition with its anchor, as a script that also loads from disk."""
+"""A Sphinx extension for the search: its data, as a script that also loads from disk, and its scripts.
 
+The page loads them when a reader opens the search. `scripts/words.js` says what is a word, `ranking.js` which
+passages answer a query, `dialog.js` shows them. `minisearch.js` is MiniSearch 7.2.0 (MIT), the file
+`dist/umd/index.js` of its npm package, after `npx terser@5.44.0 --compress --mangle`.
+"""
+
+import hashlib
 import json
 import re
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
+from sphinx.util.osutil import relative_uri
 
 from tools.course import Course
-
-from .edition import course_of, words
-from .plain import plain
+from tools.site.extension.edition import course_of, words
+from tools.site.extension.plain import plain
 
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
-GUESS_FROM = 5
+SCRIPTS = [
+    Path(__file__).parent / "scripts" / name
+    for name in ("minisearch.js", "words.js", "ranking.js", "dialog.js")
+]
+GUESS_FROM = 5  # letters
+STEM = 7  # letters
 SOURCE, API = "source", "api"  # roles of passages of pages that are no notebooks
 logger = logging.getLogger(__name__)
 
@@ -81,10 +93,9 @@ def rules_for(course: Course, language: str) -> dict[str, object]:
 
     In ``search`` of ``book/CODE/language.yml`` each language may say:
 
-    - ``endings``: replacements, one after the other, that make a stem of a word of four or more Latin letters
-      without marks; ``again`` where one is repeated until nothing changes
+    - ``stem``: how many letters of a word are its stem
+    - ``ending``: a pattern of what is left out before, of words in Latin letters without marks
     - ``function_words``: words that say nothing by themselves, typed without marks
-    - ``contractions``: what may follow an apostrophe and is left out
     - ``marks``: true where marks tell words apart, as tones do
     - ``guess_from``: letters of the shortest word that may be taken for a similar one
     - ``letters``: letters that are no base letter with a mark, each with the one that is typed for it
@@ -100,11 +111,11 @@ def rules_for(course: Course, language: str) -> dict[str, object]:
 
     return {
         "spaces": course.languages[language].spaces,
-        "endings": own.get("endings", []),
+        "stem": own.get("stem", STEM),
+        "ending": own.get("ending", ""),
         "marks": own.get("marks", False),
         "guess_from": own.get("guess_from", GUESS_FROM),
         "function_words": words("function_words", both),
-        "contractions": words("contractions", both),
         "letters": {letter: typed for rules in every for letter, typed in rules.get("letters", {}).items()},
         "variants": words("variants", every),
         "phrases": words("phrases", every),
@@ -127,8 +138,24 @@ def names(course: Course, language: str) -> list[list[str]]:
     return groups
 
 
+@cache
+def digest() -> str:
+    """Return a short mark of all scripts' content, so that caches never go stale."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in SCRIPTS)).hexdigest()[:8]
+
+
+def add_addresses(
+    app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
+) -> None:
+    """Tell the template what a page loads when its search is opened."""
+    here = app.builder.get_target_uri(page)
+    folder = relative_uri(here, (app.config.course_assets or "_static/") + "search/")
+    context["search_data"] = relative_uri(here, "search-data.js")
+    context["search_scripts"] = [f"{folder}{path.name}?{digest()}" for path in SCRIPTS]
+
+
 def write(app: Sphinx, exception: Exception | None) -> None:
-    """Write the index beside the pages."""
+    """Write what is searched beside the pages, and the scripts beside the theme's files."""
     if exception is None and app.builder.format == "html":
         course, language = course_of(app.config), app.config.course_language
         data = {
@@ -139,9 +166,15 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         }
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         (Path(app.outdir) / "search-data.js").write_text(f"window.courseData={text};\n", encoding="utf-8")
+        folder = Path(app.outdir) / (app.config.course_assets or "_static/") / "search"
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in [*SCRIPTS, SCRIPTS[0].with_name("minisearch.LICENSE.txt")]:
+            (folder / path.name).write_bytes(path.read_bytes())
 
 
-def setup(app: Sphinx) -> None:
-    """Write the index when the pages are done."""
+def setup(app: Sphinx) -> dict[str, object]:
+    """Hook into every page."""
     app.connect("doctree-read", read)
+    app.connect("html-page-context", add_addresses)
     app.connect("build-finished", write)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}
