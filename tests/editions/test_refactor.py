@@ -1,0 +1,163 @@
+"""One edit reaches every language: cells that move, variables that are renamed, tables that follow."""
+
+from __future__ import annotations
+
+import pytest
+from nbformat.v4 import new_markdown_cell
+from two_chapters import (
+    TURKISH,
+    cell_of,
+    errors,
+    named,
+    replace,
+    rewrite,
+    snapshot,
+)
+
+from tools.course import Course, CourseError, cells
+from tools.editions.__main__ import main
+from tools.editions.lock import page_state, stamp
+from tools.editions.refactor import relinked, renamed
+from tools.editions.sync import sync
+from tools.editions.times import levels
+
+
+def test_cells_move_with_their_translations_links_and_claims(course: Course) -> None:
+    claims = course.root / "tools/experiments/claims.tsv"
+    claims.parent.mkdir(parents=True)
+    claims.write_text("chapter\tcell\tclaim\tthreshold\nmasks\tadd\ta\t> 1\nsums\tx\tb\t> 1\n")
+    command = ["--root", str(course.root), "move", "masks", "result", "add", "sums", "--after", "title"]
+    assert main(command) == 0
+    sync(course)
+    for language in course.languages:
+        assert [cell["id"] for cell in course.read(language, "sums").cells] == [
+            "title",
+            "add",
+            "result",
+            "setup",
+        ]
+    assert cells(course.read("tr", "sums"))["result"].source == TURKISH["result"]
+    assert (
+        "[Sonuç](sums.ipynb#result), [toplam](sums.ipynb#title)"
+        in cells(course.read("tr", "masks"))["why"].source
+    )
+    assert page_state("tr", "masks", course) == (("title", "why", "formula"), (), ())
+    assert page_state("tr", "sums", course) == (("result",), (), ("title",))
+    assert "sums\tadd\ta" in claims.read_text() and "masks\tadd" not in claims.read_text()
+    assert errors(course) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "page", "cell", "expected"),
+    [
+        ("[a](#result)", "masks", "why", "[a](sums.ipynb#result)"),
+        ("[a](masks.ipynb#result)", "sums", "title", "[a](#result)"),
+        ("[a](masks.ipynb#result)", "other", "title", "[a](sums.ipynb#result)"),
+        ("[a](#why) [b](sums.ipynb#title)", "masks", "result", "[a](masks.ipynb#why) [b](#title)"),
+        ("[a](#result) [b](masks.ipynb)", "masks", "result", "[a](#result) [b](masks.ipynb)"),
+        ("[a](#title)", "sums", "title", "[a](#title)"),
+    ],
+)
+def test_links_lead_where_they_led(text: str, page: str, cell: str, expected: str) -> None:
+    assert relinked(page, cell, text, "masks", ["result"], "sums") == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["masks", "gone", "sums"], ["masks", "title", "sums"], ["masks", "why", "masks"], ["masks", "why", "no"],
+     ["masks", "why", "sums", "--after", "no"]],
+)  # fmt: skip
+def test_a_move_that_cannot_be_changes_nothing(course: Course, words: list[str]) -> None:
+    before = snapshot(course)
+    assert main(["--root", str(course.root), "move", *words]) == 1
+    assert snapshot(course) == before
+
+
+def test_a_variable_is_renamed_in_code_prose_and_claims(course: Course) -> None:
+    rewrite(course, "en", replace("add", "print(1 + 1)", "mask = 2\nprint(mask, f'{mask}', end='\\n')"))
+    sync(course)
+    claims = course.root / "tools/experiments/claims.tsv"
+    claims.parent.mkdir(parents=True)
+    claims.write_text("chapter\tcell\tclaim\tthreshold\nmasks\tadd\tmask[0]\t> 1\nsums\tx\tmask\t> 1\n")
+    assert main(["--root", str(course.root), "rename", "masks", "mask", "hidden"]) == 0
+    sync(course)
+    assert cell_of(course.read("zh", "masks"), "add").source.startswith(
+        "hidden = 2\nprint(hidden, f'{hidden}'"
+    )
+    assert "`hidden`" in cells(course.read("tr", "masks"))["title"].source
+    assert "**mask** hides" in cells(course.read("en", "masks"))["title"].source
+    assert page_state("tr", "masks", course).stale == ()
+    assert claims.read_text().splitlines()[1:] == ["masks\tadd\thidden[0]\t> 1", "sums\tx\tmask\t> 1"]
+    assert errors(course) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "renamed_code"),
+    [
+        ("f(n=n).n", "f(n=m).n"),
+        ("def g(n):\n    return n", "def g(m):\n    return m"),
+        ("π = n + nn", "π = m + nn"),
+        ("print('n')", None),
+        ("def n(): pass", None),
+        ("%pip install n", None),
+    ],
+)
+def test_only_a_variable_is_renamed(code: str, renamed_code: str | None) -> None:
+    if renamed_code is None:
+        with pytest.raises(CourseError, match="by hand"):
+            renamed(code, "n", "m", "en masks#add")
+    else:
+        assert renamed(code, "n", "m", "en masks#add") == renamed_code
+
+
+@pytest.mark.parametrize("words", [["mask", "hidden"], ["print", "2x"], ["print", "print"]])
+def test_a_rename_that_cannot_be_changes_nothing(course: Course, words: list[str]) -> None:
+    before = snapshot(course)
+    assert main(["--root", str(course.root), "rename", "masks", *words]) == 1
+    assert snapshot(course) == before
+
+
+def test_the_table_of_times_follows_titles_minutes_and_what_was_measured(course: Course) -> None:
+    (course.root / "_toc.yml").write_text("root: sums\nchapters: [{file: masks}]\n")
+    (course.root / "_config.yml").write_text("{package: json, parts: {foundations: masks}}")
+    heads = ("chapter", "reading", "exercises", "running", "longest", "total")
+    words = "".join(f"times_{head}: {head}\n" for head in heads)
+    words += 'minutes: "{n} min"\nseconds: "{n} s"\nhours: "{n} h"\nreferences_comma: ", "\n'
+    (course.root / "book/en/words.yml").write_text(words)
+    said = "\n\n**Time:** 20 minutes, and 70 more for the exercises."
+    rewrite(course, "en", lambda nb: cells(nb)["title"].update(source=f"# Masks{said}"))
+    rewrite(course, "en", lambda nb: nb.cells.append(named(new_markdown_cell("x"), "chapter-times")), "sums")
+    measured = course.root / "book/running.tsv"
+    measured.write_text("chapter\tcell\tseconds\nmasks\t\t35\nmasks\tadd\t30\nmasks\tgone\t5\n")
+    sync(course)
+    line = "| 1. [{}](masks.ipynb) | 20 min | 70 min | 35 s | [`add`](masks.ipynb#add) |"
+    for code, title in {"en": "Masks", "tr": "Maskeler", "zh": "遮罩"}.items():
+        table = cells(course.read(code, "sums"))["chapter-times"].source
+        assert table.splitlines()[2:] == [line.format(title), "| total | 0 h | 1 h | 1 min |  |"]
+    assert errors(course) == []
+    rewrite(course, "tr", replace("title", "# Maskeler", "# Maske"))
+    stamp(course, "tr", "masks", ["title"])
+    assert "error: tr sums#chapter-times: is made by sync: run sync" in errors(course)
+    measured.write_text("chapter\tcell\tseconds\nmasks\t\t40\n")
+    assert any(fault.startswith("error: en sums: derived cells") for fault in errors(course))
+    sync(course)
+    assert not [fault for fault in errors(course) if " sums" in fault]
+    assert (
+        "[Maske](masks.ipynb) | 20 min | 70 min | 40 s | – |"
+        in cells(course.read("tr", "sums"))["chapter-times"].source
+    )
+
+
+def test_the_table_of_exercises_follows_their_stars_and_names(course: Course) -> None:
+    (course.root / "_toc.yml").write_text("root: sums\nchapters: [{file: masks}]\n")
+    (course.root / "_config.yml").write_text("{package: json, parts: {foundations: masks}}")
+    (course.root / "book/en/words.yml").write_text('times_chapter: chapter\nreferences_comma: ", "\n')
+    stars = {"half": "### Half a mask (★★, 10 minutes)", "whole": "### A whole one (★, 5 minutes)\n\nGo."}
+    new = [named(new_markdown_cell(text), f"exercise-{key}") for key, text in stars.items()]
+    rewrite(
+        course, "en", lambda nb: nb.update(cells=[c for c in nb.cells if "exercise" not in c["id"]] + new)
+    )
+    table = levels(course, "en").splitlines()
+    half, whole = "[Half a mask](masks.ipynb#exercise-half)", "[A whole one](masks.ipynb#exercise-whole)"
+    assert table[0] == "| chapter | ★ | ★★ | ★★★ |"
+    assert table[2:] == [f"| 1. [Masks](masks.ipynb) | {whole} | {half} | – |"]
