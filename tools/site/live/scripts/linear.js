@@ -105,7 +105,7 @@ courseLive.components.linear = ({ box, words }) => {
     const [x, y] = [n => 5 + 90 * n / MOST, value => 44 - 40 * value];
     const line = (shares, i) => svg("polyline", { class: `live-of-${RULES[i]}`, points: shares.map((value, j) => `${x(2 * j + 2).toFixed(2)},${y(value).toFixed(2)}`).join(" ") });
     const name = i => svg("text", { class: `live-of-${RULES[i]}`, x: x(MOST), y: y(curves[i].at(-1)) + (i ? 5.5 : -3.5), "text-anchor": "end" }, words[RULES[i]]);
-    picture.replaceChildren(svg("svg", { class: "live-curve", viewBox: "0 0 100 52", "aria-hidden": "true" },
+    picture.replaceChildren(svg("svg", { class: "live-shares", viewBox: "0 0 100 52", "aria-hidden": "true" },
       svg("line", { x1: x(SIZE), x2: x(SIZE), y1: y(1), y2: y(0) }),
       [0, 1].map(value => svg("text", { x: 0, y: y(value) + 1.5 }, String(value))),
       [SIZE, 2 * SIZE, MOST].map(n => svg("text", { x: x(n), y: 51, "text-anchor": "middle" }, String(n))),
