@@ -22,7 +22,7 @@ def opened(browser: Browser, site: Path, stem: str, address: str) -> tuple[Page,
 
 def state(page: Page) -> dict[str, str]:
     """The state in the page's address."""
-    return {name: value for name, (value,) in parse_qs(page.url.partition("?")[2]).items()}
+    return {name: value for name, (value,) in parse_qs(page.url.rpartition("?")[2]).items()}
 
 
 def words_in_order(page: Page) -> str:
@@ -68,6 +68,17 @@ def test_opening_a_component_leaves_the_address_as_it_is(browser: Browser, site:
     page.locator(".live > button").click()
     page.locator(".live-box").wait_for()
     assert page.url.endswith(".html")
+    page.close()
+
+
+def test_an_embedded_component_is_alone_and_looks_as_on_its_page(browser: Browser, site: Path) -> None:
+    page, watched = opened(browser, site, "looking-at-heads", "?embed#play-heads?off=C1.0")
+    assert page.locator("body > :visible").count() == 1
+    assert page.locator(".live-chips").evaluate("chips => getComputedStyle(chips).display") == "flex"
+    assert not page.get_by_role("switch").nth(20).is_checked()
+    page.get_by_role("switch").nth(0).click()
+    assert "?embed#play-heads?" in page.url and state(page)["off"] == "E0.0 C1.0"
+    assert not watched.complaints
     page.close()
 
 

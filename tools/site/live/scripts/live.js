@@ -98,7 +98,8 @@
     if (!place?.matches(".live[data-live]")) return;
     if (new URLSearchParams(location.search).has("embed")) { // in a frame, or on a slide: nothing but the component
       document.documentElement.classList.add("embedded");
-      document.body.replaceChildren(place);
+      const page = element("div", { hidden: true }, ...document.body.childNodes); // which other scripts still need
+      document.body.append(place, page);
     }
     start(place);
   }

@@ -2,7 +2,7 @@
 // becomes of one sentence. The curves were measured with the package (tools/experiments/live_pruning.py); the
 // sentence is translated here.
 courseLive.components.pruning = async ({ box, words }) => {
-  const { element, fill, readState, writeState, heat: { number } } = courseLive;
+  const { element, fill, choice, readState, writeState, heat: { number } } = courseLive;
   const WAYS = ["leave_one_out", "greedy", "random", "reversed"];
   const SENTENCE = "give me two new hats .";
   const WIDTH = 360; // of the curve; one unit is a pixel on a phone
@@ -17,8 +17,9 @@ courseLive.components.pruning = async ({ box, words }) => {
   const random = Array.from({ length: most + 1 }, (_, k) => ways.random.map(({ exact }) => exact[k] / sentences));
   const mean = numbers => numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
 
-  let way = "leave_one_out";
-  let draw = 0; // of the random orders
+  const asked = readState("pruning");
+  let way = WAYS.includes(asked.way) ? asked.way : WAYS[0];
+  let draw = asked.draw in ways.random ? Number(asked.draw) : 0; // of the random orders
   let tokens; // the sentence
   let whole; // its translation by the whole network
   let stopSearch = () => {};
@@ -29,21 +30,20 @@ courseLive.components.pruning = async ({ box, words }) => {
   // --- the parts of the picture -----------------------------------------------------------------------
 
   const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
-  const choices = WAYS.map(name => element("label", {}, element("input", {
-    type: "radio", name: "live-way", value: name, onchange: () => { way = name; drawBars(); show(); },
-  }), element("span", {}, words[name])));
+  const choices = choice({ legend: words.first, name: "live-way", options: WAYS.map(name => [name, words[name]]), chosen: way, onchange: name => { way = name; drawBars(); show(); } });
   const again = button(words.draw, () => { draw = (draw + 1) % ways.random.length; drawBars(); show(); });
-  const slider = element("input", { type: "range", min: 0, max: most, value: 0, oninput: show });
+  const slider = element("input", { type: "range", min: 0, max: most, value: asked.removed ?? 0, oninput: show });
   const amount = element("output");
   const bars = element("ol", { class: "live-heads-left", "aria-label": words.order });
-  const curve = element("div", { class: "live-curve" });
+  const curve = element("div", { class: "live-quality" });
   const quality = element("p", { class: "live-small" });
   const before = element("p", { class: "live-line" });
   const now = element("p", { class: "live-line", role: "status" });
   const unchanged = element("p", { class: "live-stepper live-small live-same", role: "status" });
+  choices.append(again);
   box.append(
     element("p", { class: "live-small" }, words.hint),
-    element("fieldset", {}, element("legend", {}, words.first), choices, again),
+    choices,
     element("label", { class: "live-beta live-remove" }, words.remove, " ", amount, slider),
     bars,
     element("div", { class: "live-columns" },
@@ -98,7 +98,6 @@ courseLive.components.pruning = async ({ box, words }) => {
 
   function show() {
     stopSearch();
-    for (const choice of choices) choice.firstChild.checked = choice.firstChild.value === way;
     again.hidden = way !== "random";
     [...bars.children].forEach((bar, i) => bar.classList.toggle("live-gone", i < removed()));
     drawCurve();
@@ -124,10 +123,6 @@ courseLive.components.pruning = async ({ box, words }) => {
     show();
   }
 
-  const asked = readState("pruning");
-  if (WAYS.includes(asked.way)) way = asked.way;
-  if (asked.draw in ways.random) draw = Number(asked.draw);
-  slider.value = asked.removed ?? 0;
   drawBars();
   setSentence((asked.sentence ?? SENTENCE).split(" "));
 };
