@@ -28,7 +28,8 @@ PREFIX = "live."
 @cache
 def places() -> list[dict[str, Any]]:
     """Return the rows of `places.toml`: page, cell, component; `before` where it is
-    put before its cell, `plays` where a stored run plays before the button is pressed."""
+    put before its cell, `plays` where a stored run plays before the button is pressed,
+    `sections` where cells lead to a step of it."""
     rows: list[dict[str, Any]] = tomllib.loads((HERE / "places.toml").read_text(encoding="utf-8"))["place"]
     return rows
 
@@ -75,6 +76,12 @@ def markup(app: Sphinx, place: dict[str, Any]) -> str:
     return f'<div class="live" id="play-{component}"{data}>{hero}{button}</div>'
 
 
+def step_link(app: Sphinx, component: str, step: str) -> str:
+    """Return a link that starts a component at one of its steps."""
+    word = words_of(component, words(app.config))["see"]
+    return f'<p class="live-step"><a href="#play-{component}?step={step}">{escape(word)}</a></p>'
+
+
 def stored_run(language: str) -> str:
     """Return the translation that plays before any network is loaded: into this language, else the first."""
     runs = {path.stem.removeprefix("run-"): path for path in sorted((HERE / "models").glob("run-*.json"))}
@@ -107,6 +114,10 @@ def put_in_place(app: Sphinx, doctree: nodes.document, page: str) -> None:
                 side = 0 if place.get("before") else 1
                 cell.parent.insert(cell.parent.index(cell) + side, nodes.raw("", html, format="html"))
                 start = ""
+            for section, step in place.get("sections", {}).items():
+                for cell in [box for box in doctree.findall(Box) if section in box["ids"]]:
+                    link = nodes.raw("", step_link(app, place["component"], step), format="html")
+                    cell.parent.insert(cell.parent.index(cell) + 1, link)
 
 
 def announce(app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None) -> None:

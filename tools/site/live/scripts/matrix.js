@@ -4,6 +4,8 @@
   const { element, legible } = courseLive;
   const { number, local } = courseLive.heat;
 
+  const STRONG = 0.8; // of the scale: in the dark, black letters are read better then
+
   const largest = rows => Math.max(1e-9, ...rows.map(row => Math.max(...row.map(Math.abs))));
   const short = value => local(value.toFixed(1).replace("-0.0", "0.0"));
 
@@ -19,8 +21,9 @@
   // The cells of one row of a table of scores or weights; what is masked has no number.
   function cells(row, i, { role, scale, isMasked, isShare, gold }) {
     return element("span", { class: `walk-numbers walk-${role}`, "aria-hidden": "true" }, Array.from(row, (value, j) => {
-      const kind = [isMasked?.(i, j) && "walk-masked", value < 0 && "walk-negative", gold?.[i]?.includes(j) && "live-gold"];
-      return element("span", { class: kind.filter(Boolean).join(" ") || false, style: { "--share": Math.min(1, Math.abs(value) / scale) } },
+      const part = Math.min(1, Math.abs(value) / scale);
+      const kind = [isMasked?.(i, j) && "walk-masked", value < 0 ? "walk-negative" : part > STRONG && "walk-strong", gold?.[i]?.includes(j) && "live-gold"];
+      return element("span", { class: kind.filter(Boolean).join(" ") || false, style: { "--share": part } },
         isMasked?.(i, j) && !value ? "" : Number.isFinite(value) ? (isShare ? number : short)(value) : "−∞");
     }));
   }

@@ -91,8 +91,8 @@ courseLive.walkSteps = ({ words, network }) => {
     const powers = Array.from(scores, score => Math.exp(score / root));
     const total = sum(powers);
     return {
-      equation: ["e", element("sup", {}, number(scores[j] / root)), ` / Σ = ${number(powers[j])} / ${number(total)} = `, element("b", {}, number(powers[j] / total))],
-      terms: { heads: [words.token, words.scaled_short, "e^"], rows: powers.map((power, i) => [who.tokens[i], scores[i] / root, power]), lang: who.lang, mark: j },
+      equation: [`exp(${number(scores[j] / root)}) / Σ exp = ${number(powers[j])} / ${number(total)} = `, element("b", {}, number(powers[j] / total))],
+      terms: { heads: [words.token, words.scaled_short, "exp"], rows: powers.map((power, i) => [who.tokens[i], scores[i] / root, power]), lang: who.lang, mark: j },
     };
   }
 
@@ -237,7 +237,7 @@ courseLive.walkSteps = ({ words, network }) => {
     {
       name: "causal", title: words.causal, told: words.causal_told, chooses: "head",
       show: run => [pairs("A", "weight", french(run), french(run), filledUp(perHead(rowsOf(run, `${attention("decoder", run)}.weights`), run), run.word + 1, 0), { scale: 1, isShare: true, isMasked: isFuture })],
-      cell: (run, [, i, j]) => (isFuture(i, j) ? { equation: ["e", element("sup", {}, "−∞"), " = 0"], note: words.future } : softmaxCell(run.rows[`${attention("decoder", run)}.scores`][i][run.head], french(run), j)),
+      cell: (run, [, i, j]) => (isFuture(i, j) ? { equation: ["exp(−∞) = 0"], note: words.future } : softmaxCell(run.rows[`${attention("decoder", run)}.scores`][i][run.head], french(run), j)),
     },
     {
       name: "known", title: words.known, told: words.known_told, chooses: "layer",

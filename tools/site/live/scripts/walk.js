@@ -9,12 +9,24 @@ courseLive.components.walk = async ({ box, words }) => {
   const PAUSE = 7500; // milliseconds from one step to the next: about three minutes in all
   const WORD = 2; // of the course's sentence: the noun, which stands elsewhere in French
   const RANKED = 6; // tokens that could come next
+  const WIPE = 50; // pixels
   const OFFERED = 8; // words to put in a word's place
 
   const [stored, { rows: corpus }, training] = await Promise.all([`transformer-${LANGUAGE}`, `sentences-${LANGUAGE}`, "sentences-training"].map(name => courseLive.content(name)));
-  const sentences = [...corpus.map(([source]) => source), ...training.rows].map(source => source.split(" "));
   const network = new courseLive.Transformer(stored);
   const steps = courseLive.walkSteps({ words, network });
+
+  // The words that stand in the corpus between the same neighbours, two before and one after: when one of them is put
+  // in the place of another, the network knows the kind of sentence.
+  const around = (tokens, i) => [tokens[i - 2], tokens[i - 1], tokens[i + 1]].join(" ");
+  const neighbours = new Map();
+  for (const source of [...corpus.map(([text]) => text), ...training.rows]) {
+    source.split(" ").forEach((token, i, tokens) => {
+      const place = around(tokens, i);
+      if (!neighbours.has(place)) neighbours.set(place, new Set());
+      neighbours.get(place).add(token);
+    });
+  }
 
   const state = { step: 0, word: WORD, layer: 0, head: 2, sentence: COURSE_SENTENCE };
   let run; // the traced translation, and where the reader looks
@@ -32,23 +44,19 @@ courseLive.components.walk = async ({ box, words }) => {
   const told = element("p", { class: "walk-told", role: "status" });
   const choice = element("div", { class: "walk-choice" });
   const stage = element("div", { class: "walk-stage" });
-  const detail = element("div", { class: "walk-detail", role: "status" });
+  const detail = element("div", { class: "walk-detail" });
   const numbers = element("div", { class: "live-scroll" });
   const asTable = element("details", { ontoggle: drawNumbers }, element("summary", {}, words.numbers), numbers);
   const back = button(words.back, () => { pause(); go(state.step - 1); });
   const forward = button(words.forward, () => { pause(); go(state.step + 1); });
   const playing = button(words.play, () => (timer ? pause() : play()), "live-main");
+  const reading = element("span", { class: "walk-reading" });
   const copied = element("span", { role: "status", class: "live-small" });
   const copy = element("button", { type: "button", class: "live-link", onclick: copyAddress }, words.copy);
   const links = steps.map((step, place) => element("button", { type: "button", onclick: () => { pause(); go(place); } }, step.title));
   path.append(...steps.flatMap((step, place) => [
     ...(step.part ? [element("li", { class: "walk-part" }, step.part)] : []),
     element("li", {}, links[place])]));
-  box.append(path,
-    element("div", { class: "walk-text" }, title, told, choice),
-    element("div", { class: "walk-body" }, stage, detail),
-    element("div", { class: "walk-more" }, asTable, element("span", { class: "walk-copy" }, copied, copy)),
-    element("div", { class: "walk-controls" }, back, playing, forward));
 
   box.addEventListener("keydown", event => {
     const onward = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -58,6 +66,21 @@ courseLive.components.walk = async ({ box, words }) => {
     go(state.step + onward);
     if (path.contains(event.target)) links[state.step].focus();
   });
+
+  // A finger that wipes over the text turns the step like a page.
+  const text = element("div", { class: "walk-text" }, title, told);
+  let wiped;
+  text.addEventListener("touchstart", event => { wiped = event.touches[0].clientX; }, { passive: true });
+  text.addEventListener("touchend", event => {
+    const far = event.changedTouches[0].clientX - wiped;
+    if (Math.abs(far) < WIPE) return;
+    pause();
+    go(state.step - Math.sign(far));
+  });
+  box.append(path, text, choice,
+    element("div", { class: "walk-body" }, stage, detail),
+    element("div", { class: "walk-more" }, asTable, reading, element("span", { class: "walk-copy" }, copied, copy)),
+    element("div", { class: "walk-controls" }, back, playing, forward));
 
   // --- the network -------------------------------------------------------------------------------------
 
@@ -126,6 +149,7 @@ courseLive.components.walk = async ({ box, words }) => {
     const beside = element("div", { class: "walk-beside" });
     stage.replaceChildren(...pictures.filter(({ picture }) => !picture.side).map(({ node }) => node), ...(sides.length ? [beside] : []));
     beside.append(...sides);
+    reading.replaceChildren(...readOn(step));
     title.replaceChildren(element("span", { class: "walk-count" }, fill(words.step, { t: state.step + 1, n: steps.length })), " ", element("b", {}, step.title));
     told.replaceChildren(...filled(step.told, facts()), ...verdict(step));
     drawChoice(step);
@@ -134,12 +158,20 @@ courseLive.components.walk = async ({ box, words }) => {
     drawPath();
   }
 
+  // A link back to the section that leads to a step.
+  function readOn({ name }) {
+    const section = document.querySelector(`.live-step a[href$="?step=${name}"]`)?.closest("section[id]");
+    return section ? [element("a", { href: `#${section.id}` }, section.querySelector("h2, h3").firstChild.textContent)] : [];
+  }
+
   function openFirst(step, shown) {
     const place = step.first ?? 0;
     const row = Math.min(rows[sideOf(step)], (shown[place].values?.length ?? 1) - 1);
     const values = shown[place].logits ?? shown[place].values[row];
     const isSigned = !(shown[place].logits || shown[place].columns);
-    open(place, shown[place].logits ? 0 : row, (isSigned ? largestIn : highestIn)(values), false);
+    const start = step.name === "heads" ? state.head * values.length / network.numHeads : 0; // of the head's own features
+    const own = step.name === "heads" ? values.subarray(start, start + values.length / network.numHeads) : values;
+    open(place, shown[place].logits ? 0 : row, start + (isSigned ? largestIn : highestIn)(own), false);
   }
 
   function open(place, i, j, byReader = true) {
@@ -152,6 +184,7 @@ courseLive.components.walk = async ({ box, words }) => {
       told.replaceChildren(...filled(step.told, facts()), ...verdict(step));
     }
     pictures.forEach(({ mark, picture }, other) => mark?.(picture.lang === lang ? i : -1, other === place ? j : -1));
+    detail.setAttribute("aria-live", byReader ? "polite" : "off"); // with a step, its text alone is read out
     drawDetail(step);
   }
 
@@ -245,14 +278,10 @@ courseLive.components.walk = async ({ box, words }) => {
     return [" ", element("span", { class: "walk-error" }, filled(words.wrong, { own, other }))];
   }
 
-  // Words that stand in a sentence of the corpus after the same two words and before the same one: then the network
-  // knows the kind of sentence.
   function alternatives(i) {
     const tokens = state.sentence.split(" ");
     if (!/^[a-z]/.test(tokens[i] ?? "")) return [];
-    const isAlike = (other, j) => [-2, -1, 1].every(step => (other[j + step] ?? "") === (tokens[i + step] ?? ""));
-    const fitting = sentences.flatMap(other => other.filter((token, j) => token !== tokens[i] && isAlike(other, j)));
-    return [...new Set(fitting)].slice(0, OFFERED);
+    return [...neighbours.get(around(tokens, i)) ?? []].filter(token => token !== tokens[i]).slice(0, OFFERED);
   }
 
   function exchange(i) {
