@@ -1,5 +1,6 @@
 """The walk through the Transformer: every number that it shows is PyTorch's."""
 
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 
 from mha_course.attention import MultiHeadAttention
 from mha_course.corpus import Vocabulary
+from tools.course import Course
 from tools.experiments.live_models import load_model
 
 COURSE_SENTENCE = ("give", "me", "two", "new", "hats", ".")
@@ -187,10 +189,22 @@ def test_in_a_frame_there_is_the_walk_alone_and_it_plays(browser: Browser, site:
     title = box.locator(".walk-title b")
     first = title.inner_text()
     box.locator(".live-main").click()
-    page.clock.run_for(8000)
+    page.clock.run_for(15000)
     assert title.inner_text() != first
     box.locator(".live-main").click()  # pause
     second = title.inner_text()
     page.clock.run_for(20000)
     assert title.inner_text() == second
     context.close()
+
+
+def test_the_sizes_in_the_texts_are_the_networks() -> None:
+    model, _ = load_model("transformer-fr")
+    block = model.encoder.blocks[0]
+    sizes = {model.encoder.embedding.embedding_dim, block.ffn[0].out_features}
+    head = model.encoder.embedding.embedding_dim // block.attention.num_heads
+    sizes |= {head, int(head**0.5)}
+    for code in Course().languages:
+        texts = [text for key, text in Course().words(code).items() if re.match(r"live\.walk\.\w+_told", key)]
+        found = {int(number) for text in texts for number in re.findall(r"\d+", text)}
+        assert found - {0, 1} == sizes, code

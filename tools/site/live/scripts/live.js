@@ -3,7 +3,7 @@
 (() => {
   const own = document.currentScript.src;
   const NEEDS = {
-    walk: ["network.js", "heat.js", "matrix.js", "steps.js", "walk.js"],
+    walk: ["network.js", "heat.js", "matrix.js", "steps.js", "plan.js", "walk.js"],
     translator: ["network.js", "heat.js", "translator.js"],
     heads: ["network.js", "heat.js", "transformer.js", "heads.js"],
     pruning: ["network.js", "heat.js", "transformer.js", "pruning.js"],

@@ -6,7 +6,8 @@ courseLive.components.walk = async ({ box, words }) => {
   const COURSE_SENTENCE = "give me two new hats .";
   const EXAMPLES = [COURSE_SENTENCE, "my mother saw two white flowers .", "there are three white cars here ."]; // in the last one the network errs
   const LONGEST = 12; // tokens
-  const PAUSE = 7500; // milliseconds from one step to the next: about three minutes in all
+  const PAUSE = 4000; // milliseconds of each step while it is played
+  const READING = 4500; // and more for its text, on average: about three and a half minutes in all
   const WORD = 2; // of the course's sentence: the noun, which stands elsewhere in French
   const RANKED = 6; // tokens that could come next
   const WIPE = 50; // pixels
@@ -27,6 +28,8 @@ courseLive.components.walk = async ({ box, words }) => {
       neighbours.get(place).add(token);
     });
   }
+
+  const averageLength = steps.reduce((sum, { told }) => sum + told.length, 0) / steps.length; // of a text
 
   const state = { step: 0, word: WORD, layer: 0, head: 2, sentence: COURSE_SENTENCE };
   let run; // the traced translation, and where the reader looks
@@ -68,7 +71,8 @@ courseLive.components.walk = async ({ box, words }) => {
   });
 
   // A finger that wipes over the text turns the step like a page.
-  const text = element("div", { class: "walk-text" }, title, told);
+  const plan = courseLive.walkPlan(name => { pause(); go(steps.findIndex(step => step.name === name)); });
+  const text = element("div", { class: "walk-text" }, element("div", {}, title, told), plan.node);
   let wiped;
   text.addEventListener("touchstart", event => { wiped = event.touches[0].clientX; }, { passive: true });
   text.addEventListener("touchend", event => {
@@ -270,6 +274,7 @@ courseLive.components.walk = async ({ box, words }) => {
 
   function verdict(step) {
     if (step.name === "tokens" && run.source.includes("<unk>")) return [" ", words.unknown_word];
+    if (step.name === "alignment" && run.gold) return [" ", words.dots];
     if (step.name === "sentence" && run.isSame) return [" ", words.right];
     if (step.name === "sentence" && !run.reference) return [" ", words.elsewhere];
     const wrong = run.next.findIndex((_, t) => errs(t));
@@ -328,6 +333,7 @@ courseLive.components.walk = async ({ box, words }) => {
     });
     const current = links[state.step];
     requestAnimationFrame(() => path.scrollTo({ left: current.offsetLeft - (path.clientWidth - current.offsetWidth) / 2, behavior: still() ? "auto" : "smooth" }));
+    plan.mark(steps[state.step].name);
     back.disabled = state.step === 0;
     forward.disabled = state.step === steps.length - 1;
   }
@@ -379,9 +385,14 @@ courseLive.components.walk = async ({ box, words }) => {
       if (!box.isConnected) return; // another address has started it anew
       go(state.step + 1);
       if (state.step === steps.length - 1) pause();
-      else timer = setTimeout(onward, PAUSE);
+      else wait();
     };
-    timer = setTimeout(onward, PAUSE);
+    const wait = () => {
+      const milliseconds = PAUSE + READING * steps[state.step].told.length / averageLength;
+      box.style.setProperty("--wait", `${milliseconds}ms`);
+      timer = setTimeout(onward, milliseconds);
+    };
+    wait();
   }
 
   // --- the address ------------------------------------------------------------------------------------
