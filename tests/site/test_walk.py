@@ -146,10 +146,20 @@ def test_a_cell_shows_the_number_and_the_products_that_made_it(browser: Browser,
     # the pointer opens a cell too
     box.locator(".walk-numbers").last.locator("span").first.click()
     assert box.locator(".walk-where").inner_text() == "<eos> → give"
+    # the cell stays open in the next step
+    box.locator(".walk-controls .button").last.click()
+    assert box.locator(".walk-where").inner_text() == "<eos> → give"
+    box.locator(".walk-controls .button").first.click()
     # the same numbers as text
     box.locator(".walk-more summary").click()
     told = [float(text.replace("−", "-")) for text in box.locator(".walk-more td").all_inner_texts() if text]
     assert told == pytest.approx(scores.flatten().tolist(), abs=0.006)
+    # from an element that a step takes away, the arrow keys lead on
+    box.locator(".walk-path button").first.click()
+    box.locator(".walk-cards button").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert "step=position" in page.url
     assert not watched.complaints
     context.close()
 

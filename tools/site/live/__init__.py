@@ -29,7 +29,7 @@ PREFIX = "live."
 def places() -> list[dict[str, Any]]:
     """Return the rows of `places.toml`: page, cell, component; `before` where it is
     put before its cell, `plays` where a stored run plays before the button is pressed,
-    `sections` where cells lead to a step of it."""
+    `sections` where sections lead to a step of it."""
     rows: list[dict[str, Any]] = tomllib.loads((HERE / "places.toml").read_text(encoding="utf-8"))["place"]
     return rows
 
@@ -114,10 +114,10 @@ def put_in_place(app: Sphinx, doctree: nodes.document, page: str) -> None:
                 side = 0 if place.get("before") else 1
                 cell.parent.insert(cell.parent.index(cell) + side, nodes.raw("", html, format="html"))
                 start = ""
-            for section, step in place.get("sections", {}).items():
-                for cell in [box for box in doctree.findall(Box) if section in box["ids"]]:
-                    link = nodes.raw("", step_link(app, place["component"], step), format="html")
-                    cell.parent.insert(cell.parent.index(cell) + 1, link)
+            for section in list(doctree.findall(nodes.section)):
+                for step in [step for cell, step in place.get("sections", {}).items() if cell in section["ids"]]:
+                    link = step_link(app, place["component"], step)
+                    section.insert(1, nodes.raw("", link, format="html"))  # below its heading
 
 
 def announce(app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None) -> None:

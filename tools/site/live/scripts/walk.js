@@ -10,7 +10,7 @@ courseLive.components.walk = async ({ box, words }) => {
   const READING = 4500; // and more for its text, on average: about three and a half minutes in all
   const WORD = 2; // of the course's sentence: the noun, which stands elsewhere in French
   const RANKED = 6; // tokens that could come next
-  const WIPE = 50; // pixels
+  const SWIPE = 50; // pixels
   const OFFERED = 8; // words to put in a word's place
 
   const [stored, { rows: corpus }, training] = await Promise.all([`transformer-${LANGUAGE}`, `sentences-${LANGUAGE}`, "sentences-training"].map(name => courseLive.content(name)));
@@ -35,6 +35,7 @@ courseLive.components.walk = async ({ box, words }) => {
   let run; // the traced translation, and where the reader looks
   let opened; // the open cell: [matrix, row, column]
   let rows = {}; // the row that was looked at last, of the encoder and of the decoder
+  let column; // the key that the reader asked about last, of the encoder
   let pictures = []; // of the step
   let exchanged; // the token of the sentence for which other words are offered
   let timer;
@@ -70,14 +71,14 @@ courseLive.components.walk = async ({ box, words }) => {
     if (path.contains(event.target)) links[state.step].focus();
   });
 
-  // A finger that wipes over the text turns the step like a page.
   const plan = courseLive.walkPlan(name => { pause(); go(steps.findIndex(step => step.name === name)); });
   const text = element("div", { class: "walk-text" }, element("div", {}, title, told), plan.node);
-  let wiped;
-  text.addEventListener("touchstart", event => { wiped = event.touches[0].clientX; }, { passive: true });
+
+  let touched; // where a finger came down on the text: a swipe turns to another step
+  text.addEventListener("touchstart", event => { touched = event.touches[0].clientX; }, { passive: true });
   text.addEventListener("touchend", event => {
-    const far = event.changedTouches[0].clientX - wiped;
-    if (Math.abs(far) < WIPE) return;
+    const far = event.changedTouches[0].clientX - touched;
+    if (Math.abs(far) < SWIPE) return;
     pause();
     go(state.step - Math.sign(far));
   });
@@ -97,7 +98,7 @@ courseLive.components.walk = async ({ box, words }) => {
     const reference = corpus.find(([source]) => source === state.sentence);
     const isSame = reference?.[1] === result.tokens.join(" ");
     run = {
-      rows: result.rows, steps: result.steps, source: result.source.map(readAs), read: ["<bos>", ...next.slice(0, -1)], next,
+      rows: result.rows, source: result.source.map(readAs), read: ["<bos>", ...next.slice(0, -1)], next,
       sourceIds: result.source.map(token => network.ids.get(token) ?? network.ids.get("<unk>")),
       lang: LANGUAGE, vocabulary: network.words.target.length,
       reference: reference?.[1].split(" "), isSame,
@@ -106,6 +107,7 @@ courseLive.components.walk = async ({ box, words }) => {
     run.readIds = run.read.map(token => network.words.target.indexOf(token));
     state.word = Math.min(state.word, next.length - 1);
     rows = {};
+    column = undefined;
   }
 
   // Of the encoder the row with the largest weight on another token, of the decoder the token that is being written.
@@ -138,7 +140,7 @@ courseLive.components.walk = async ({ box, words }) => {
       written: word(run.read.slice(0, state.word + 1).join(" "), LANGUAGE),
       word: word(best.token, LANGUAGE), probability: share(best.probability),
       sentence: element("b", { lang: LANGUAGE }, run.next.filter(token => token !== "<eos>").join(" ").replace(/ (?=\.$)/, "")),
-      n: run.vocabulary, layers: network.numLayers, layer: state.layer,
+      n: run.vocabulary, layers: network.numLayers,
     };
   }
 
@@ -146,7 +148,8 @@ courseLive.components.walk = async ({ box, words }) => {
     const step = steps[state.step];
     Object.assign(run, { word: state.word, layer: state.layer, head: state.head });
     const side = sideOf(step);
-    rows[side] ??= firstRow(side);
+    const last = step.name === "sentence" ? run.next.length - 1 : { encoder: run.source.length - 1, decoder: state.word }[side];
+    rows[side] = Math.min(rows[side] ?? firstRow(side), last);
     const shown = step.show(run);
     pictures = shown.map((picture, place) => ({ ...PICTURES[picture.kind ?? "matrix"](picture, place), picture }));
     const sides = pictures.filter(({ picture }) => picture.side).map(({ node }) => node);
@@ -155,7 +158,7 @@ courseLive.components.walk = async ({ box, words }) => {
     beside.append(...sides);
     reading.replaceChildren(...readOn(step));
     title.replaceChildren(element("span", { class: "walk-count" }, fill(words.step, { t: state.step + 1, n: steps.length })), " ", element("b", {}, step.title));
-    told.replaceChildren(...filled(step.told, facts()), ...verdict(step));
+    told.replaceChildren(...filled(step.told, facts()), ...remark(step));
     drawChoice(step);
     openFirst(step, shown);
     drawNumbers();
@@ -175,17 +178,19 @@ courseLive.components.walk = async ({ box, words }) => {
     const isSigned = !(shown[place].logits || shown[place].columns);
     const start = step.name === "heads" ? state.head * values.length / network.numHeads : 0; // of the head's own features
     const own = step.name === "heads" ? values.subarray(start, start + values.length / network.numHeads) : values;
-    open(place, shown[place].logits ? 0 : row, start + (isSigned ? largestIn : highestIn)(own), false);
+    const isKept = column !== undefined && shown[place].columns && sideOf(step) === "encoder";
+    open(place, shown[place].logits ? 0 : row, isKept ? column : start + (isSigned ? largestIn : highestIn)(own), false);
   }
 
   function open(place, i, j, byReader = true) {
     if (byReader) pause();
     opened = [place, i, j];
     const step = steps[state.step];
-    const { lang } = pictures[place].picture;
+    const { lang, columns } = pictures[place].picture;
+    if (byReader && columns && sideOf(step) === "encoder") column = j;
     if (byReader && lang === (sideOf(step) === "encoder" ? "en" : LANGUAGE)) {
       rows[sideOf(step)] = i;
-      told.replaceChildren(...filled(step.told, facts()), ...verdict(step));
+      told.replaceChildren(...filled(step.told, facts()), ...remark(step));
     }
     pictures.forEach(({ mark, picture }, other) => mark?.(picture.lang === lang ? i : -1, other === place ? j : -1));
     detail.setAttribute("aria-live", byReader ? "polite" : "off"); // with a step, its text alone is read out
@@ -269,10 +274,11 @@ courseLive.components.walk = async ({ box, words }) => {
     }),
   };
 
-  // Where the network leaves the reference translation for the first time.
+  // Whether the network leaves the reference translation here for the first time.
   const errs = t => run.reference && !run.isSame && t === run.next.findIndex((token, place) => token !== (run.reference[place] ?? "<eos>"));
 
-  function verdict(step) {
+  // What is added to a step's text for this sentence.
+  function remark(step) {
     if (step.name === "tokens" && run.source.includes("<unk>")) return [" ", words.unknown_word];
     if (step.name === "alignment" && run.gold) return [" ", words.dots];
     if (step.name === "sentence" && run.isSame) return [" ", words.right];
@@ -342,16 +348,20 @@ courseLive.components.walk = async ({ box, words }) => {
 
   function go(step) {
     if (step < 0 || step >= steps.length) return;
+    const hadFocus = box.contains(document.activeElement);
     state.step = step;
     draw();
     remember();
+    if (hadFocus && (!box.contains(document.activeElement) || document.activeElement.disabled)) box.focus({ preventScroll: true });
   }
 
   function choose(name, value) {
+    const wasMap = stage.contains(document.activeElement);
     state[name] = value;
     rows.encoder = undefined;
     draw();
     remember();
+    if (wasMap) stage.querySelector(".walk-maps [aria-pressed=true]")?.focus();
   }
 
   function follow(t) {
