@@ -17,6 +17,7 @@ from mha_course.attention import MultiHeadAttention
 from mha_course.corpus import Vocabulary
 from tools.course import Course
 from tools.experiments.live_models import load_model
+from tools.site.live import places
 
 COURSE_SENTENCE = ("give", "me", "two", "new", "hats", ".")
 UNKNOWN = ("give", "me", "two", "zebras", ".")
@@ -186,6 +187,21 @@ def test_an_address_leads_to_a_step_and_where_the_network_errs_the_walk_says_so(
     page.evaluate("location.hash = '#play-walk?sentence=zebras+swim+.'")
     box.get_by_text("<unk>", exact=True).first.wait_for()
     assert "has never seen" in box.locator(".walk-told").inner_text()
+    context.close()
+
+
+def test_a_section_leads_to_its_step_and_the_step_back_to_it(browser: Browser, site: Path) -> None:
+    sections = next(place["sections"] for place in places() if place["component"] == "walk")
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto((site / "tr" / "transformer.html").as_uri())
+    assert page.locator(".live-step").count() == len(sections)
+    for cell, step in sections.items():
+        page.locator(f"section#{cell} > .live-step a").click()
+        page.locator(f".live-walk .walk-reading a[href='#{cell}']").wait_for()  # of this step
+        assert page.url.endswith(f"#play-walk?step={step}")
+        page.locator(".live-walk .walk-reading a").click()
+        assert page.url.endswith(f"#{cell}")
     context.close()
 
 

@@ -115,9 +115,10 @@ def put_in_place(app: Sphinx, doctree: nodes.document, page: str) -> None:
                 cell.parent.insert(cell.parent.index(cell) + side, nodes.raw("", html, format="html"))
                 start = ""
             for section in list(doctree.findall(nodes.section)):
-                for step in [step for cell, step in place.get("sections", {}).items() if cell in section["ids"]]:
-                    link = step_link(app, place["component"], step)
-                    section.insert(1, nodes.raw("", link, format="html"))  # below its heading
+                for cell, step in place.get("sections", {}).items():
+                    if cell in section["ids"]:
+                        link = step_link(app, place["component"], step)
+                        section.insert(1, nodes.raw("", link, format="html"))  # below its heading
 
 
 def announce(app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None) -> None:
