@@ -7,7 +7,7 @@
   const STRONG = 0.8; // of the scale: in the dark, black letters are read better then
 
   const largest = rows => Math.max(1e-9, ...rows.map(row => Math.max(...row.map(Math.abs))));
-  const short = value => local(value.toFixed(1).replace("-0.0", "0.0"));
+  const short = value => local(Math.abs(value) < 9.95 ? value.toFixed(1).replace("-0.0", "0.0") : value.toFixed(0));
 
   // One row of numbers as bars, upwards where they are positive; thin lines part it into `parts`.
   function strip(row, { role, scale = largest([row]), parts = 1 }) {
