@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 from small_page import PAGE, page
 
 from tools.course import ROOT, Course, cells
+from tools.editions import drawings
 from tools.site.build import build
 
 ANSWERED = "lost?\n\n<details><summary>Answer</summary>\n\nA tenth.\n\n</details>"
@@ -97,3 +98,20 @@ def test_planted_faults_fail_the_build_and_their_cells_are_named(
     for key, (_, message) in FAULTS.items():
         place = f"bread.ipynb, cell {key}:"
         assert [line for line in complaints if place in line and message in line], (key, complaints)
+
+
+def test_a_figure_is_shown_as_the_drawing_that_is_kept_of_it(tmp_path: Path) -> None:
+    """Also when only the drawing changed since the page was read."""
+    course = small_course(tmp_path, PAGE)
+    course.write("en", "bread", page(PAGE))
+    drawing = course.root / drawings.path("bread", "opening")
+    drawing.parent.mkdir(parents=True)
+    for word in ("crust", "crumb"):
+        text = f'<text x="1">{word}</text>'
+        drawing.write_text(f'<svg width="40" height="30" viewBox="0 0 4 3">{text}</svg>', encoding="utf-8")
+        assert build(["en"], course.root / "html", course)
+        soup = BeautifulSoup((course.root / "html/en/bread.html").read_text(encoding="utf-8"), "html.parser")
+        shown = soup.select_one("#opening figure .enlarge > .drawing")
+        assert shown and shown.get_text().strip() == word and shown["aria-label"] == "A loaf."
+        file = course.root / "html/en" / str(soup.select_one("#opening .enlarge")["href"])
+        assert word in file.read_text(encoding="utf-8")
