@@ -79,7 +79,7 @@ def stored_picture(notebook: Path, key: str | None) -> bytes | None:
 def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
     """Write the share image of a chapter, where the site has an address: its opening picture on blue."""
     cell = app.env.metadata.get(page, {}).get("pictured")
-    if not app.config.html_baseurl or not (stored := stored_picture(app.env.doc2path(page), cell)):
+    if not app.config.html_baseurl or not (stored := stored_picture(Path(app.env.doc2path(page)), cell)):
         return
     picture = Image.open(io.BytesIO(stored)).convert("RGBA")
     width, height = SHARED
