@@ -14,6 +14,7 @@
     writer: ["network.js", "heat.js", "writer.js"],
     window: ["window.js"],
     mask: ["network.js", "heat.js", "mask.js"],
+    guess: ["heat.js", "guess.js"],
     birth: ["heat.js", "birth.js"],
     linear: ["heat.js", "linear.js"],
   };
