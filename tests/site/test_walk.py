@@ -152,6 +152,7 @@ def test_a_cell_shows_the_number_and_the_products_that_made_it(browser: Browser,
     box.locator(".walk-controls .button").first.click()
     # the same numbers as text
     box.locator(".walk-more summary").click()
+    box.locator(".walk-more tbody td").last.wait_for()
     told = [float(text.replace("−", "-")) for text in box.locator(".walk-more td").all_inner_texts() if text]
     assert told == pytest.approx(scores.flatten().tolist(), abs=0.006)
     # from an element that a step takes away, the arrow keys lead on

@@ -45,7 +45,7 @@ courseLive.components.walk = async ({ box, words }) => {
   const button = (label, onclick, more = "") => element("button", { type: "button", class: `button ${more}`, onclick }, label);
   const path = element("ol", { class: "walk-path", "aria-label": words.steps });
   const title = element("p", { class: "walk-title" });
-  const told = element("p", { class: "walk-told", role: "status" });
+  const told = element("p", { class: "walk-told" });
   const choice = element("div", { class: "walk-choice" });
   const stage = element("div", { class: "walk-stage" });
   const detail = element("div", { class: "walk-detail" });
@@ -72,7 +72,7 @@ courseLive.components.walk = async ({ box, words }) => {
   });
 
   const plan = courseLive.walkPlan(name => { pause(); go(steps.findIndex(step => step.name === name)); });
-  const text = element("div", { class: "walk-text" }, element("div", {}, title, told), plan.node);
+  const text = element("div", { class: "walk-text" }, element("div", { role: "status" }, title, told), plan.node);
 
   let touched; // where a finger came down on the text: a swipe turns to another step
   text.addEventListener("touchstart", event => { touched = event.touches[0].clientX; }, { passive: true });
@@ -168,7 +168,7 @@ courseLive.components.walk = async ({ box, words }) => {
   // A link back to the section that leads to a step.
   function readOn({ name }) {
     const section = document.querySelector(`.live-step a[href$="?step=${name}"]`)?.closest("section[id]");
-    return section ? [element("a", { href: `#${section.id}` }, section.querySelector("h2, h3").firstChild.textContent)] : [];
+    return section && !section.closest("[hidden]") ? [element("a", { href: `#${section.id}` }, section.querySelector("h2, h3").firstChild.textContent)] : [];
   }
 
   function openFirst(step, shown) {
@@ -317,8 +317,10 @@ courseLive.components.walk = async ({ box, words }) => {
   }
 
   function drawChoice(step) {
-    const radios = (name, count) => element("fieldset", {}, element("legend", {}, words[name]), Array.from({ length: count }, (_, value) => element("label", {},
-      element("input", { type: "radio", name: `walk-${name}`, value, checked: state[name] === value, onchange: () => { pause(); choose(name, value); } }), element("span", {}, value))));
+    const radios = (name, count) => courseLive.choice({
+      legend: words[name], name: `walk-${name}`, options: Array.from({ length: count }, (_, value) => [value, value]), chosen: state[name],
+      onchange: value => { pause(); choose(name, value); },
+    });
     const focused = choice.contains(document.activeElement) && document.activeElement.name;
     choice.replaceChildren(...(step.chooses ? [radios("layer", network.numLayers)] : []), ...(step.chooses === "head" ? [radios("head", network.numHeads)] : []));
     if (focused) choice.querySelector(`[name="${focused}"]:checked`)?.focus();
