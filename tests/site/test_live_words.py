@@ -39,23 +39,28 @@ def made() -> list[list[str]]:
     return list(made_of_offers(200))
 
 
-def references(language: str, sentences: list[list[str]]) -> list[list[str]]:
-    """The corpus's translations of sentences that its grammar can produce."""
-    wanted = {" ".join(sentence) for sentence in sentences}
+@pytest.fixture(scope="module")
+def meant(made: list[list[str]]) -> dict[str, Meaning]:
+    """What such sentences mean, where a template of the corpus made them."""
+    wanted = {" ".join(sentence) for sentence in made}
+    every = (meaning for name in templates() for meaning in generate.meanings(name))
+    return {text: meaning for meaning in every if (text := generate.english_text(meaning)) in wanted}
+
+
+def references(language: str, meant: dict[str, Meaning]) -> dict[str, list[str]]:
+    """The corpus's translations of sentences, those written by hand among them."""
+    module, patterns = generate.TARGETS[language], templates()
     found = {}
-    for name in templates():
-        for meaning in generate.meanings(name):
-            if (text := generate.english_text(meaning)) in wanted:
-                pattern = templates()[name][language]
-                found[text] = [
-                    word.text for word in generate.says(generate.TARGETS[language], pattern, meaning)
-                ]
     for phrase in generate.phrases():
-        english, other = (
+        words = [
             [word.text for word in fill(phrase[code], Meaning("phrase"), {})] for code in ("en", language)
-        )
-        found.setdefault(" ".join(english), other)
-    return [found[" ".join(sentence)] for sentence in sentences]
+        ]
+        found[" ".join(words[0])] = words[1]
+    for text, meaning in meant.items():
+        found[text] = [
+            word.text for word in generate.says(module, patterns[meaning.template][language], meaning)
+        ]
+    return found
 
 
 def test_most_of_them_are_in_no_training_sentence(made: list[list[str]]) -> None:
@@ -64,10 +69,13 @@ def test_most_of_them_are_in_no_training_sentence(made: list[list[str]]) -> None
 
 
 @pytest.mark.parametrize("language", TARGETS)
-def test_the_networks_translate_them_right(language: str, made: list[list[str]]) -> None:
+def test_the_networks_translate_them_right(
+    language: str, made: list[list[str]], meant: dict[str, Meaning]
+) -> None:
     model, vocabularies = load_model(f"bahdanau-{language}")
-    written = [one.tokens for one in translate_all(model, made, *vocabularies)]
-    right = [one == other for one, other in zip(written, references(language, made), strict=True)]
+    expected = references(language, meant)
+    written = translate_all(model, made, *vocabularies)
+    right = [one.tokens == expected[" ".join(sentence)] for one, sentence in zip(written, made, strict=True)]
     assert sum(right) / len(right) >= 0.97
 
 
@@ -78,6 +86,7 @@ def test_a_sentence_is_built_of_words_that_are_offered(browser: Browser, site: P
     field, offered = page.locator(".live-form input[type=text]"), page.locator(".live-completions button")
     offered.filter(has_text=WORDS["live.translator.compose"]).click()
     assert field.input_value() == "" and 10 <= offered.count() <= MOST
+    assert not page.locator(".live-heat").is_visible()  # it is of another sentence
     for word in ["she", "found", "a", "blue", "umbrella"]:
         offered.get_by_text(word, exact=True).click()
     assert field.input_value() == "she found a blue umbrella "

@@ -250,6 +250,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
   // Begin a sentence whose words are taken one after another.
   function compose() {
     input.value = "";
+    outcome.hidden = true; // it is of another sentence
     offer();
     completions.querySelector("button").focus();
   }
