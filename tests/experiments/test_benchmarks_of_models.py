@@ -98,3 +98,11 @@ def test_the_store_keeps_what_was_not_measured_again_and_nothing_of_a_cpu():
     old = rows("attention", "card A", "1") + rows("writing", "card A", "2")
     new = rows("attention", "card B", "3") + rows("writing", "CPU, threads: 2", "4")
     assert store.merged(old, new) == rows("writing", "card A", "2") + rows("attention", "card B", "3")
+
+
+def test_readme_shows_what_is_stored():
+    readme = (store.ROOT / "README.md").read_text(encoding="utf-8")
+    rows = store.read(store.STORED)
+    assert store.with_part(readme, rows) == readme
+    rows[0]["device"] = "another card"
+    assert "another card" in store.with_part(readme, rows)
