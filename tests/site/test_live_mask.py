@@ -75,5 +75,9 @@ def test_a_mask_does_what_the_library_makes_of_it(browser: Browser, site: Path) 
             seen.add((library, convention, verdict.partition(" ")[0]))
     words = [verdict for _, _, verdict in seen]
     assert {verdict: words.count(verdict) for verdict in words} == {"Right:": 7, "Wrong,": 7, "The": 2}
+    page.goto(page.url.partition("#")[0] + "#play-mask?mask=added&library=Annotated+Transformer")
+    page.reload()
+    assert box.locator(".live-printed").inner_text().splitlines()[0] == f"mask = {MASKS['added']}"
+    assert box.locator("input:checked").nth(1).get_attribute("value") == "Annotated Transformer"
     assert not watched.complaints
     page.close()

@@ -80,6 +80,12 @@ def test_a_window_slides_and_its_cache_rolls_as_on_the_page(browser: Browser, si
         assert forward.is_enabled() == (t < steps - 1)
         if t < steps - 1:
             forward.click()
+    assert page.url.endswith(f"#play-window?width={width}&token=11")
+    page.goto(page.url.replace("token=11", "token=5"))
+    page.reload()
+    place = WORD["live.step"].format(t=6, n=steps)
+    assert box.locator(".live-place").inner_text() == place and box.locator("input:checked").count() == 1
+    assert box.locator("input:checked").get_attribute("value") == str(width)
     assert not watched.complaints
     page.close()
 
@@ -174,12 +180,12 @@ def test_pairs_are_written_into_one_table_by_both_rules(browser: Browser, site: 
     more.click()
     more.click()
     assert box.locator(".live-asked button").count() == MOST and more.is_disabled() and one.is_disabled()
-    # the curves: shares of right answers after 2, 4, … pairs
+    # the curves: shares of right answers after 4, 8, … pairs
     for name in ("sum", "delta"):
         points = box.locator(f"polyline.live-of-{name}").get_attribute("points") or ""
         heights = [(44 - float(point.split(",")[1])) / 40 for point in points.split()]
         shares = [
-            [right_answers(written(K[:n], c[:n], name), K[:n], c[:n]) for n in range(2, MOST + 1, 2)]
+            [right_answers(written(K[:n], c[:n], name), K[:n], c[:n]) for n in range(4, MOST + 1, 4)]
             for K, c in draws
         ]
         average = [

@@ -5,7 +5,7 @@ courseLive.components.linear = ({ box, words }) => {
   const SIZE = 8; // components of a key, and classes of the values, which are one-hot
   const MOST = 32; // pairs
   const MORE = 8; // pairs that one press adds
-  const DRAWS = 40; // for the curve
+  const [DRAWS, POINTS] = [40, 8]; // of a curve
   const RULES = ["sum", "delta"];
 
   const dot = (a, b) => { let sum = 0; for (let i = 0; i < SIZE; i += 1) sum += a[i] * b[i]; return sum; };
@@ -26,17 +26,17 @@ courseLive.components.linear = ({ box, words }) => {
   const drawPairs = () => Array.from({ length: MOST }, drawPair);
   const shareRight = (table, pairs) => pairs.filter(({ key, right }) => largest(read(table, key)) === right).length / pairs.length;
 
-  // The share of right answers after 2, 4, … pairs, averaged over random draws.
+  // The share of right answers after 4, 8, … pairs, averaged over random draws.
+  const pairsAt = point => MOST * (point + 1) / POINTS;
   function averageShares(rule, draws) {
-    const shares = Array(MOST / 2).fill(0);
-    for (const pairs of draws) {
-      const table = empty();
-      pairs.forEach((pair, i) => {
-        write(table, pair, rule);
-        if (i % 2) shares[(i - 1) / 2] += shareRight(table, pairs.slice(0, i + 1)) / draws.length;
+    const tables = draws.map(empty);
+    return [...Array(POINTS).keys()].map(point => {
+      const shares = draws.map((pairs, i) => {
+        pairs.slice(pairsAt(point - 1), pairsAt(point)).forEach(pair => write(tables[i], pair, rule));
+        return shareRight(tables[i], pairs.slice(0, pairsAt(point)));
       });
-    }
-    return shares;
+      return shares.reduce((sum, share) => sum + share) / draws.length;
+    });
   }
 
   let rule = "sum";
@@ -103,7 +103,7 @@ courseLive.components.linear = ({ box, words }) => {
 
   function drawCurve(share) {
     const [x, y] = [n => 5 + 90 * n / MOST, value => 44 - 40 * value];
-    const line = (shares, i) => svg("polyline", { class: `live-of-${RULES[i]}`, points: shares.map((value, j) => `${x(2 * j + 2).toFixed(2)},${y(value).toFixed(2)}`).join(" ") });
+    const line = (shares, i) => svg("polyline", { class: `live-of-${RULES[i]}`, points: shares.map((value, j) => `${x(pairsAt(j)).toFixed(2)},${y(value).toFixed(2)}`).join(" ") });
     const name = i => svg("text", { class: `live-of-${RULES[i]}`, x: x(MOST), y: y(curves[i].at(-1)) + (i ? 5.5 : -3.5), "text-anchor": "end" }, words[RULES[i]]);
     picture.replaceChildren(svg("svg", { class: "live-shares", viewBox: "0 0 100 52", "aria-hidden": "true" },
       svg("line", { x1: x(SIZE), x2: x(SIZE), y1: y(1), y2: y(0) }),

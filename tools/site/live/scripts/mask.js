@@ -1,6 +1,6 @@
 // One mask, written by the convention of one library and given to another: who gets how much weight then.
 courseLive.components.mask = ({ box, words }) => {
-  const { element, fill, choice, softmax, heat: { number, share, bar } } = courseLive;
+  const { element, fill, choice, readState, writeState, softmax, heat: { number, share, bar } } = courseLive;
   const TOKENS = ["two", "new", "hats", "<pad>"];
   const SCORES = [0.4, 1, 0.6, 1.4];
   const MAY_BE_SEEN = [true, true, true, false];
@@ -23,8 +23,9 @@ courseLive.components.mask = ({ box, words }) => {
       masked: (entry, score) => (entry ? score : -Infinity) },
   ];
 
-  let convention = "hides";
-  let library = LIBRARIES[0];
+  const asked = readState("mask");
+  let convention = CONVENTIONS.has(asked.mask) ? asked.mask : "hides";
+  let library = LIBRARIES.find(({ name }) => name === asked.library) ?? LIBRARIES[0];
 
   const code = element("p", { class: "live-printed" });
   const table = element("div", { class: "live-scroll" });
@@ -41,6 +42,7 @@ courseLive.components.mask = ({ box, words }) => {
   const entries = { true: " True", false: "False", 0: "0.", 1: "1.", "-Infinity": "-inf" };
 
   function show() {
+    writeState("mask", { mask: convention, library: library.name });
     const mask = MAY_BE_SEEN.map(CONVENTIONS.get(convention));
     const refused = library.error && typeof mask[0] === "number";
     const weights = softmax(SCORES.map((score, i) => library.masked(mask[i], score)));

@@ -1,14 +1,15 @@
 // A text read token by token through a sliding window: what each query sees, and which place of the rolling cache
 // is overwritten.
 courseLive.components.window = ({ box, words }) => {
-  const { element, fill, legible, choice, whole } = courseLive;
+  const { element, fill, legible, choice, whole, readState, writeState } = courseLive;
   const TOKENS = ["this", "chair", "is", "very", "big", ".", "<eos>", "did", "he", "buy", "the", "green"];
   const WIDTHS = [3, 4, 6];
   const NUMBERS = 2 * 64; // of a key and a value, in one head of width 64
   const LATER = 100000; // tokens, for the last row of the table
 
-  let width = 4;
-  let current = 0; // the token that is read in this step
+  const asked = readState("window");
+  let width = WIDTHS.includes(Number(asked.width)) ? Number(asked.width) : 4;
+  let current; // the token that is read in this step
 
   const first = (t, layers) => Math.max(0, t - layers * (width - 1)); // the earliest token that reaches token t
   const readWithout = t => t + 1; // keys that the query of token t meets
@@ -56,6 +57,7 @@ courseLive.components.window = ({ box, words }) => {
 
   function show(step) {
     current = step;
+    writeState("window", { width, token: step });
     back.disabled = step === 0;
     forward.disabled = step === TOKENS.length - 1;
     place.textContent = fill(words.step, { t: step + 1, n: TOKENS.length });
@@ -78,5 +80,5 @@ courseLive.components.window = ({ box, words }) => {
       element("tbody", {}, rows.map(([name, ...numbers]) => element("tr", {}, element("th", { scope: "row" }, name), numbers.map(value => element("td", {}, whole(value)))))));
   }
 
-  show(8); // token 8 comes to a place that has been taken twice
+  show(asked.token in TOKENS ? Number(asked.token) : 8); // which comes to a place that has been taken twice
 };
