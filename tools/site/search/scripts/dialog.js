@@ -59,25 +59,25 @@
     return item;
   };
 
-  const statusOf = ({ passages, isPartial, hasMore, unknown }, words) => {
-    const missing = unknown.length ? [words.unknown.replace("{words}", unknown.join(", "))] : [];
-    if (!passages.length) return missing.length ? missing : [words.none];
-    return [...missing, isPartial ? words.partial : words.found.replace("{n}", passages.length + (hasMore ? "+" : ""))];
+  const statusOf = ({ passages, isPartial, hasMore, missing }, words) => {
+    const told = missing.length ? [words.unknown.replace("{words}", missing.join(", "))] : [];
+    if (!passages.length) return told.length ? told : [words.none];
+    return [...told, isPartial ? words.partial : words.found.replace("{n}", passages.length + (hasMore ? "+" : ""))];
   };
 
   const start = async dialog => {
-    await ready;
     const [input, status, list] = ["input", "output", ".results"].map(name => dialog.querySelector(name));
     const examples = dialog.querySelector(".examples");
     const instead = dialog.querySelector(".instead"); // the way to the glossary
     const base = dialog.dataset.source.replace(/[^/]*$/, "");
-    const show = () => {
+    const show = async () => {
+      await ready; // meanwhile a reader types
       const result = find(input.value);
       const isAsked = input.value.trim() !== "";
       examples.hidden = isAsked;
       instead.hidden = !isAsked || result.passages.length > 0;
       status.textContent = isAsked ? statusOf(result, dialog.dataset).join("\n") : "";
-      status.classList.toggle("partial", isAsked && (result.isPartial || result.unknown.length > 0));
+      status.classList.toggle("partial", isAsked && (result.isPartial || result.missing.length > 0));
       const finder = finderOf(result.wanted);
       list.replaceChildren(...result.passages.map(passage => itemOf(passage, finder, base)));
     };
@@ -88,10 +88,10 @@
     };
     input.addEventListener("input", event => { if (!event.isComposing) show(); }); // what is half written means nothing yet
     input.addEventListener("compositionend", show);
-    examples.addEventListener("click", event => {
+    examples.addEventListener("click", async event => {
       if (!event.target.matches("button")) return;
       input.value = event.target.textContent;
-      show();
+      await show();
       list.querySelector("a")?.focus(); // on a phone, no keyboard covers the results
     });
     dialog.addEventListener("keydown", event => {
@@ -100,8 +100,8 @@
       if (event.key === "ArrowDown" || event.key === "ArrowUp") { event.preventDefault(); step(event.key === "ArrowDown" ? 1 : -1); }
     });
     dialog.addEventListener("click", event => { if (event.target === dialog || event.target.closest(".results a")) dialog.close(); });
+    await show();
     dialog.dataset.ready = "";
-    show();
   };
   window.courseSearch.start = start;
 })();

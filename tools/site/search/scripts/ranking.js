@@ -22,31 +22,35 @@
 
   const termOf = heading => heading.replace(/ ?[（(].*[)）]/, ""); // without its English
   const passages = pages.flatMap(([page, title, chapter, parts]) => parts.map(([anchor, text, heading, role, ...asked], place) => {
+    const address = `${page}#${anchor}`;
     const isReference = page.startsWith("api.");
     const opens = Boolean(heading) && text.startsWith(heading);
-    const own = [opens ? heading : "", place ? "" : chapter];
     return {
-      page, title, heading, opens, text: text.normalize("NFC"), address: `${page}#${anchor}`,
-      section: isReference || !heading ? `${page}#${anchor}` : page + heading,
+      page, title, heading, opens, address, text: text.normalize("NFC"),
+      section: isReference || !heading ? address : page + heading,
       isAside: ASIDE.has(role),
-      names: own.filter(Boolean).map(name => fold(termOf(name))),
-      nameLine: lineOf(wordsOf(own.map(termOf).join(" "))),
-      fields: {
-        heading: own.join(" ; "), asked: asked.join(" ; "),
-        around: [opens ? "" : heading, place ? title : "", isReference ? "" : anchor.replaceAll("-", " ")].join(" ; "),
-      },
+      names: [opens ? heading : "", place ? "" : chapter].filter(Boolean),
+      asked: asked.join("\n"),
+      around: [opens ? "" : heading, place ? title : "", isReference ? "" : anchor.replaceAll("-", " ")].join("\n"),
     };
   }));
+  passages.forEach((passage, id) => { passage.id = id; });
 
-  // The stems of each field, and where marks tell words apart, also words with their marks.
+  const textOf = {
+    heading: ({ names: own }) => own.join("\n"),
+    asked: ({ asked }) => asked,
+    text: ({ text, opens, heading }) => opens ? text.slice(heading.length) : text,
+    around: ({ around }) => around,
+  };
+  // What a passage is found by: stems, and where marks tell words apart, also words with their marks.
   const termsOf = (passage, field) => {
-    const found = tokens(field === "text" ? passage.text.slice(passage.opens ? passage.heading.length : 0) : passage.fields[field]);
+    const found = tokens(textOf[field](passage));
+    if (field === "heading") passage.nameLine = lineOf(wordsOf(passage.names.map(termOf).join(" ")));
     if (field === "text") passage.line = lineOf(found.filter(({ isPart }) => !isPart));
     return found.flatMap(({ stem, term }) => stem === term ? [stem] : [stem, term]);
   };
-  passages.forEach((passage, id) => { passage.id = id; });
   const index = new MiniSearch({
-    fields: Object.keys(WEIGHTS.fields),
+    fields: Object.keys(textOf),
     extractField: (passage, field) => field === "id" ? passage.id : termsOf(passage, field),
     stringifyField: terms => terms,
     tokenize: terms => terms,
@@ -90,19 +94,9 @@
     return best;
   };
 
-  const inNames = new Set(groups.flat(2).map(({ word }) => word));
-  // Two Chinese characters that stand side by side nowhere may be the end of one word and the beginning of
-  // another: what is left of them are names of one character (鍵).
-  const shortNames = new Set(groups.flat().filter(name => name.length === 1 && name[0].length === 1).map(([{ word }]) => word));
-  const splitUnseen = word => {
-    if (!isHan(word.word) || isKnown(word) || inNames.has(word.word)) return [word];
-    const characters = [...word.word].filter(character => shortNames.has(character)).flatMap(wordsOf);
-    return characters.length || particles.test(word.word) ? characters : [word];
-  };
-
   // A query as concepts, each with the ways to say it: as typed, and by other names of the same thing.
   const read = query => {
-    const typed = wordsOfQuery(query).flatMap(splitUnseen).filter(({ term }, place, all) => term !== all[place - 1]?.term);
+    const typed = wordsOfQuery(query).filter(({ term }, place, all) => term !== all[place - 1]?.term);
     const words = typed.map((word, place) => guess(word, place === typed.length - 1 && !/\s$/.test(query)));
     const hasContent = !words.every(isFunctionWord);
     const concepts = [], functionWords = [];
@@ -165,7 +159,8 @@
     return [...rated.values()];
   };
   const factorOf = ({ passage, met }, query, lines) => {
-    const name = passage.names.includes(fold(query).trim()) ? WEIGHTS.named : lines.has(passage.nameLine) ? WEIGHTS.nearlyNamed : 1;
+    const isNamed = passage.names.some(name => fold(termOf(name)) === fold(query).trim());
+    const name = isNamed ? WEIGHTS.named : lines.has(passage.nameLine) ? WEIGHTS.nearlyNamed : 1;
     return met ** 2 * name * (passage.isAside && !query.includes(passage.heading) ? WEIGHTS.aside : 1);
   };
 
@@ -180,27 +175,38 @@
     return at < 0 ? name : query.slice(at, at + name.length);
   };
 
+  // What was typed and is nowhere in the course.
+  const missingIn = (query, concepts, lacking) => {
+    const unknown = concepts.filter(({ isUnknown }) => isUnknown).map(({ ways: [[{ typed }]] }) => typed).filter(word => word.length > 2);
+    const isPartOfTopic = word => lacking.some(name => fold(name).includes(fold(word)));
+    return [...unknown.filter(word => !isPartOfTopic(word)), ...lacking.map(name => asTyped(query, name))];
+  };
+  const bestOfSections = rated => {
+    const sections = new Map();
+    for (const result of rated.sort((a, b) => b.points - a.points)) {
+      if (!sections.has(result.passage.section)) sections.set(result.passage.section, result);
+    }
+    return [...sections.values()];
+  };
+
   const find = input => {
     const query = input.normalize("NFC");
     const { concepts, functionWords } = read(query);
     const lacking = absentIn(query);
     const isLacking = ({ stem }) => lacking.some(name => lineOf(wordsOf(name)).includes(` ${stem} `));
-    const onlyLacking = concepts.every(({ ways }) => ways[0].every(isLacking));
+    const asksNothingElse = concepts.every(({ ways }) => ways[0].every(isLacking));
     const lines = new Set(concepts.length === 1 ? concepts[0].ways.map(lineOf) : [lineOf(concepts.flatMap(({ ways }) => ways[0]))]);
     const enough = concepts.length > 3 ? WEIGHTS.enoughOfMany : WEIGHTS.enough;
-    const rated = (onlyLacking ? [] : rate({ concepts, functionWords })).filter(({ met }) => met >= enough);
+    const rated = asksNothingElse ? [] : rate({ concepts, functionWords }).filter(({ met }) => met >= enough);
     for (const result of rated) result.points *= factorOf(result, query, lines);
-    const sections = new Map(); // of each the best passage only
-    for (const result of rated.sort((a, b) => b.points - a.points)) if (!sections.has(result.passage.section)) sections.set(result.passage.section, result);
-    const found = [...sections.values()].slice(0, MOST);
-    const unknown = concepts.filter(({ isUnknown, ways: [[{ typed }]] }) => isUnknown && typed.length > 2).map(({ ways: [[{ typed }]] }) => typed)
-      .filter(word => !lacking.some(name => fold(name).includes(fold(word)))).concat(lacking.map(name => asTyped(query, name)));
+    const found = bestOfSections(rated);
+    const missing = missingIn(query, concepts, lacking);
     return {
-      passages: found.map(({ passage }) => passage),
-      isPartial: found.length > 0 && (unknown.length > 0 || found[0].met < WEIGHTS.enough),
-      hasMore: sections.size > MOST,
+      passages: found.slice(0, MOST).map(({ passage }) => passage),
+      hasMore: found.length > MOST,
+      isPartial: found.length > 0 && (missing.length > 0 || found[0].met < WEIGHTS.enough),
+      missing,
       wanted: concepts.map(({ ways }) => ways),
-      unknown,
     };
   };
 
