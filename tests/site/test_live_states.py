@@ -8,6 +8,7 @@ from browsing import DESK, Watched
 from playwright.sync_api import Browser, Page, expect
 from test_live import in_javascript
 
+from tools.course import Course
 from tools.site.live import HERE
 
 
@@ -98,6 +99,10 @@ def test_the_first_order_of_the_words_changes_the_translation_because_of_positio
     assert words_in_order(page) == found[2]
     assert page.locator(".live-stays mark").count()
     assert page.locator(".live-stays span").inner_text().split() == moved["tokens"]
+    told = page.get_by_text(Course().words("en")["live.heads.moved"])
+    assert told.is_visible()
+    page.locator(".live-chips button").first.press("ArrowRight")
+    assert not told.is_visible()
     page.close()
 
 

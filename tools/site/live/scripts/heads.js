@@ -19,6 +19,7 @@ courseLive.components.heads = async ({ box, words }) => {
   // --- the parts of the picture -----------------------------------------------------------------------
 
   const chips = element("ol", { class: "live-chips", "aria-label": words.order });
+  const moved = element("p", { class: "live-small" }, words.moved);
   const before = element("p", { class: "live-line" });
   const now = element("p", { class: "live-line live-stays", role: "status" });
   const unchanged = element("p", { class: "live-stepper live-small live-same", role: "status" });
@@ -29,7 +30,7 @@ courseLive.components.heads = async ({ box, words }) => {
   const trial = button(words.count, () => (trial.textContent === words.stop ? stop() : count()));
   const positions = element("input", { type: "checkbox", checked: true, onchange: () => { options.positions = positions.checked; translate(); } });
   box.append(
-    element("p", { class: "live-small" }, words.drag, element("span", { class: "live-keys" }, " ", words.keys)), chips,
+    element("p", { class: "live-small" }, words.drag, element("span", { class: "live-keys" }, " ", words.keys)), chips, moved,
     element("div", { class: "live-stepper" }, button(words.another, another), button(words.restore, restore),
       element("label", { class: "live-check" }, positions, " ", words.positions)),
     before, now, unchanged, element("p", { class: "live-small" }, words.press),
@@ -43,6 +44,7 @@ courseLive.components.heads = async ({ box, words }) => {
     tokens.splice(to, 0, ...tokens.splice(from, 1));
     chips.insertBefore(chips.children[from], chips.children[to > from ? to + 1 : to]);
     nameChips();
+    moved.hidden = true;
     translate();
   }
 
@@ -88,6 +90,7 @@ courseLive.components.heads = async ({ box, words }) => {
   function setSentence(sentence, order = sentence) {
     original = sentence;
     tokens = [...order];
+    moved.hidden = order.join(" ") !== FIRST.order;
     chips.replaceChildren(...tokens.map(chip));
     nameChips();
     const asTrained = network.translate(original);
