@@ -75,7 +75,7 @@ def main() -> int:
     building.add_argument("--page", metavar="STEM", help="write this page only, once the edition is built")
     command("serve", run_serve, "Serve what was built.").add_argument("--port", type=int, default=8000)
     command("pdf", run_pdf, "Print what was built, one PDF an edition (needs Chromium).")
-    command("lighthouse", run_lighthouse, "Measure home and one chapter of each edition (needs Node and Chromium).")
+    command("lighthouse", run_lighthouse, "Measure two pages of each edition (needs Node and Chromium).")
     options = parser.parse_args()
     options.codes = [options.lang] if options.lang else list(course.languages)
     return int(options.run(course, options))
