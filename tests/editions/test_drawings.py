@@ -22,6 +22,7 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
 drawing = runpy.run_path(str(ROOT / "book" / "drawn.py"))["drawing"]
+LANGUAGES = Course().languages
 WORDS = {
     "tr": {"figure.loss": "kayıp", "figure.exact match": "tam eşleşme"},
     "zh": {"figure.loss": "損失", "figure.exact match": "完全相符"},
@@ -84,7 +85,7 @@ def test_a_drawing_can_stand_beside_others_in_a_page(figure: str) -> None:
 
 
 def test_labels_are_written_in_the_language_and_tokens_stay(figure: str) -> None:
-    turkish = texts(lettered(figure, WORDS["tr"], ",", "tr"))
+    turkish = texts(lettered(figure, WORDS["tr"], LANGUAGES["tr"]))
     expected = {"loss": "kayıp", "exact match": "tam eşleşme", "0.25": "0,25", "0.75": "0,75"}
     before = [text for text in texts(figure) if text not in ("loss", "0.50")]
     after = [text for text in turkish if text not in ("loss", "kayıp", "0,50")]
@@ -94,20 +95,24 @@ def test_labels_are_written_in_the_language_and_tokens_stay(figure: str) -> None
 
 
 def test_chinese_along_an_upright_axis_stands_upright(figure: str) -> None:
-    label = re.search(r"<text[^>]*>完全相符", lettered(figure, WORDS["zh"], ".", "zh-Hant"))
+    label = re.search(r"<text[^>]*>完全相符", lettered(figure, WORDS["zh"], LANGUAGES["zh"]))
     assert label and 'writing-mode="vertical-rl"' in label[0] and "rotate" not in label[0]
-    label = re.search(r"<text[^>]*>tam eşleşme", lettered(figure, WORDS["tr"], ",", "tr"))
+    label = re.search(r"<text[^>]*>tam eşleşme", lettered(figure, WORDS["tr"], LANGUAGES["tr"]))
     assert label and "rotate(-90" in label[0]
 
 
 def test_a_label_with_a_digit_is_translated_as_a_whole() -> None:
     words = {"figure.place among 20 words": "20 kelime"}
-    assert translated("place among 20 words", words, ",") == "20 kelime"
+    assert translated("place among 20 words", words, LANGUAGES["tr"]) == "20 kelime"
 
 
-def test_decimals_are_written_as_the_language_writes_them_and_names_stay() -> None:
-    assert translated("gru 0.001 \u22120.5", {}, ",") == "gru 0,001 \u22120,5"
-    assert translated("C1.2", {}, ",") == "C1.2"
+def test_numbers_are_written_as_the_language_writes_them_and_names_stay() -> None:
+    turkish = LANGUAGES["tr"]
+    assert translated("gru 0.001 \u22120.5 1.125", {}, turkish) == "gru 0,001 \u22120,5 1,125"
+    assert translated("C1.2", {}, turkish) == "C1.2"
+    assert translated("n = 2,048 102,547", {}, turkish) == "n = 2\u202f048 102\u202f547"
+    assert translated("n = 2,048 0.25", {}, LANGUAGES["vi"]) == "n = 2.048 0,25"
+    assert translated("n = 2,048 0.25", {}, LANGUAGES["zh"]) == "n = 2,048 0.25"
 
 
 def executed(*figures: tuple[str, ...]) -> NotebookNode:
@@ -158,15 +163,13 @@ def width_of(attributes: dict[str, str], label: str) -> float:
     )
 
 
-@pytest.mark.parametrize("code", list(Course().languages))
+@pytest.mark.parametrize("code", list(LANGUAGES))
 def test_the_books_labels_stay_within_their_drawings(code: str) -> None:
     course = Course()
     words, language = course.words(code), course.languages[code]
     beyond, looked_at = [], 0
     for path in sorted((ROOT / drawings.FOLDER).glob("*/*.svg")):
-        root = ElementTree.fromstring(
-            lettered(path.read_text("utf-8"), words, language.decimal, language.html)
-        )
+        root = ElementTree.fromstring(lettered(path.read_text("utf-8"), words, language))
         _, _, width, height = map(float, root.attrib["viewBox"].split())
         for node in root.iter(f"{SVG}text"):
             turned = "rotate(-90" in node.get("transform", "") or node.get("writing-mode")

@@ -6,8 +6,10 @@ Code, and so its figures, is the same in every language; `sync` keeps a drawing 
 import re
 from html import escape, unescape
 
+from tools.language import Language
+
 PREFIX = "figure."  # of what these words are called in words.yml
-DECIMAL = re.compile(r"(?<!\w)\d+\.\d+")  # not in a name, such as C1.2
+NUMBER = re.compile(r"(?<!\w)(?:\d{1,3}(?:,\d{3})+|\d+\.\d+)")  # not in a name, such as C1.2
 PHRASE = re.compile(r"[a-z]+(?: [a-z]+)*")
 HAN = re.compile(r"[\u4e00-\u9fff]+")
 LABEL = re.compile(r'(<g class="tokens">\s*)?<text ([^>]*)>([^<]*)</text>')
@@ -16,24 +18,25 @@ SIZE = re.compile(r'font-size="([\d.]+)px"')
 MIDDLE = 0.36  # of a letter's size: from the line that it stands on to its middle
 
 
-def translated(label: str, words: dict[str, str], decimal: str) -> str:
+def translated(label: str, words: dict[str, str], language: Language) -> str:
     """Return a label in the language; names stay."""
-    label = DECIMAL.sub(lambda found: found[0].replace(".", decimal), label)
+    signs = {".": language.decimal, ",": language.thousands_sign}
+    label = NUMBER.sub(lambda found: re.sub("[.,]", lambda sign: signs[sign[0]], found[0]), label)
     whole = words.get(PREFIX + label)  # of a label with digits, too
     return whole or PHRASE.sub(lambda found: words.get(PREFIX + found[0], found[0]), label)
 
 
-def lettered(drawing: str, words: dict[str, str], decimal: str, lang: str) -> str:
-    """Return a drawing with labels and decimals as the language writes them; tokens along a matrix stay."""
+def lettered(drawing: str, words: dict[str, str], language: Language) -> str:
+    """Return a drawing with labels and numbers as the language writes them; tokens along a matrix stay."""
 
     def written(found: re.Match[str]) -> str:
         tokens, attributes, text = found[1] or "", found[2], unescape(found[3])
-        label = translated(text, {} if tokens else words, decimal)
+        label = translated(text, {} if tokens else words, language)
         if label != text and HAN.fullmatch(label):
             attributes = UPWARDS.sub(downwards, attributes)
         return f"{tokens}<text {attributes}>{escape(label, quote=False)}</text>"
 
-    head = f'<svg class="drawing" lang="{lang}" font-family="sans-serif" '
+    head = f'<svg class="drawing" lang="{language.html}" font-family="sans-serif" '
     return LABEL.sub(written, drawing.replace("<svg ", head, 1))
 
 

@@ -62,7 +62,7 @@ def drawn(cell: dict, output: dict, environment) -> Picture | None:
         return None
     environment.note_dependency(str(course.root / path))
     language = course.languages[code]
-    drawing = lettered(drawing, words(environment.config), language.decimal, language.html)
+    drawing = lettered(drawing, words(environment.config), language)
     picture = store(drawing.encode(), "svg", environment, svg_size(drawing))
     picture.drawing = drawing
     return picture
