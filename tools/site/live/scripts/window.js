@@ -36,7 +36,7 @@ courseLive.components.window = ({ box, words }) => {
       element("div", {},
         element("p", { class: "live-small" }, words.pairs), mask,
         element("div", { class: "live-stepper" }, key("now", words.seen), key("kept", words.reached), key("none", words.lost))),
-      element("div", { role: "status" }, element("p", { class: "live-line" }, element("b", {}, words.rolling)), slots, stored, reach)),
+      element("div", { role: "status" }, element("p", { class: "live-line" }, element("b", {}, words.rolling)), element("div", { class: "live-scroll" }, slots), stored, reach)),
     element("div", { class: "live-scroll" }, counts),
     element("p", { class: "live-small" }, words.head));
 
