@@ -483,6 +483,22 @@ def test_a_term_shows_what_it_means_to_mouse_keyboard_and_finger(browser, addres
     context.close()
 
 
+def test_what_is_typed_before_the_search_is_ready_is_answered(browser, address):
+    page = browser.new_page(viewport=DESK)
+    page.clock.install(time=0)
+    page.goto(f"{address}/en/{CHAPTER}.html")
+    page.clock.pause_at(60_000)  # the index is made whenever the page has time: now it has none
+    page.keyboard.press("/")
+    page.wait_for_function("() => Boolean(window.courseSearch?.start)")
+    page.keyboard.type("softmax")
+    page.keyboard.press("Enter")
+    assert page.locator("dialog.search").is_visible() and page.locator(".results a").count() == 0
+    page.clock.resume()
+    page.locator("dialog.search[data-ready]").wait_for()
+    assert page.locator(".results a").count() > 3 and page.input_value("dialog.search input") == "softmax"
+    page.close()
+
+
 def test_the_search_box_is_led_by_the_keyboard_and_closes_at_once(browser, address):
     page = browser.new_page(viewport=DESK)
     page.goto(f"{address}/en/index.html")
