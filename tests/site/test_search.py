@@ -1,5 +1,6 @@
 """What readers type, in each language: the search has the wanted passage among its first three answers."""
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -144,6 +145,10 @@ def test_other_words_of_readers_find_their_passage(site: Path, code: str) -> Non
     queries = (QUERIES / f"{code}.tsv").read_text(encoding="utf-8").splitlines()
     measured = {query.partition("\t")[0].casefold() for query in queries}
     assert not measured & {phrase.casefold() for phrase, _ in asked}  # no line serves a query that measures
+
+
+def test_the_library_is_the_file_that_is_named() -> None:
+    assert hashlib.sha256(search.SCRIPTS[0].read_bytes()).hexdigest() in search.__doc__
 
 
 def test_other_words_lead_to_a_passage() -> None:

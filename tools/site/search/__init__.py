@@ -2,7 +2,8 @@
 
 The page loads them when a reader opens the search. `scripts/words.js` says what is a word, `ranking.js` which
 passages answer a query, `dialog.js` shows them. `minisearch.js` is MiniSearch 7.2.0 (MIT), the file
-`dist/umd/index.js` of its npm package, after `npx terser@5.44.0 --compress --mangle`.
+`dist/umd/index.js` of its npm package, after `npx terser@5.44.0 --compress --mangle`
+(sha256 9e6fdf53fac7045fc44ab468592e723b38c836c7f105e40c994cc7ac7952829a).
 """
 
 import hashlib
