@@ -73,6 +73,7 @@
   }
 
   // Chinese has no spaces: what is set large is broken between words only.
+  const HAN = /\p{sc=Han}{2}/u;
   const keepWordsWhole = (segmenter, text) => {
     const parts = [...segmenter.segment(text.data)].map(({ segment }) => {
       if (!/^\p{sc=Han}{2,}$/u.test(segment)) return segment;
@@ -83,12 +84,12 @@
     });
     text.replaceWith(...parts);
   };
-  if (root.lang.startsWith("zh") && Intl.Segmenter) {
+  if (Intl.Segmenter) {
     const segmenter = new Intl.Segmenter(root.lang, { granularity: "word" });
-    for (const large of document.querySelectorAll("article :is(h1, h2, h3, .lead):lang(zh)")) {
+    for (const large of document.querySelectorAll("article :is(h1, h2, h3, .lead)")) {
       const walker = document.createTreeWalker(large, NodeFilter.SHOW_TEXT);
       const texts = [];
-      while (walker.nextNode()) texts.push(walker.currentNode);
+      while (walker.nextNode()) if (HAN.test(walker.currentNode.data)) texts.push(walker.currentNode);
       for (const text of texts) keepWordsWhole(segmenter, text);
     }
   }
