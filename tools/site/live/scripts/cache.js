@@ -8,7 +8,8 @@ courseLive.components.cache = ({ box, words }) => {
 
   let current = 0; // the token that is read in this step
 
-  const operations = { // of step t, which reads token t
+  const operations = {
+    // of step t, which reads token t
     without: t => t * (PROJECTIONS + PAIR * t),
     with: t => PROJECTIONS + PAIR * t,
   };
@@ -26,25 +27,44 @@ courseLive.components.cache = ({ box, words }) => {
   const place = element("output", { class: "live-place" });
   const panels = VARIANTS.map(() => element("div"));
   const table = element("div", { class: "live-scroll", role: "status" });
-  const key = kind => element("span", { class: "live-legend" }, element("span", { class: `live-spot live-${kind}` }), words[kind]);
+  const key = kind =>
+    element(
+      "span",
+      { class: "live-legend" },
+      element("span", { class: `live-spot live-${kind}` }),
+      words[kind],
+    );
   box.append(
     element("div", { class: "live-stepper" }, back, place, forward),
     element("div", { class: "live-stepper" }, key("now"), key("kept"), key("masked")),
-    element("div", { class: "live-pair" }, panels), table);
+    element("div", { class: "live-pair" }, panels),
+    table,
+  );
 
   // Three lines of what is projected, and a square of which query meets which key.
   function drawPanel(name) {
-    const spot = (kind, color) => element("span", { class: `live-spot ${kind ? `live-${kind}` : "live-none"} ${color}` });
-    const line = (label, color, state) => [element("i", {}, label), TOKENS.map((_, i) => spot(state(i), color))];
+    const spot = (kind, color) =>
+      element("span", { class: `live-spot ${kind ? `live-${kind}` : "live-none"} ${color}` });
+    const line = (label, color, state) => [
+      element("i", {}, label),
+      TOKENS.map((_, i) => spot(state(i), color)),
+    ];
     const queries = name === "without" ? stateOf.without : i => (i === current ? "now" : "");
     const pairs = TOKENS.map((token, t) => [
       element("span", { lang: "fr" }, legible(token, words)),
-      TOKENS.map((_, i) => spot(i <= current && queries(t) ? (i <= t ? "now" : "masked") : "", "live-of-pairs")),
+      TOKENS.map((_, i) =>
+        spot(i <= current && queries(t) ? (i <= t ? "now" : "masked") : "", "live-of-pairs"),
+      ),
     ]);
     return [
       element("p", { class: "live-line" }, element("b", {}, words[name])),
-      element("div", { class: "live-board", "aria-hidden": "true" },
-        line("q", "live-of-query", queries), line("k", "live-of-key", stateOf[name]), line("v", "live-of-value", stateOf[name])),
+      element(
+        "div",
+        { class: "live-board", "aria-hidden": "true" },
+        line("q", "live-of-query", queries),
+        line("k", "live-of-key", stateOf[name]),
+        line("v", "live-of-value", stateOf[name]),
+      ),
       element("p", { class: "live-small" }, words.pairs),
       element("div", { class: "live-board", "aria-hidden": "true" }, pairs),
     ];
@@ -64,9 +84,34 @@ courseLive.components.cache = ({ box, words }) => {
       [words.stored, 0, 2 * WIDTH * t],
     ];
     const column = label => element("th", { scope: "col" }, label);
-    table.replaceChildren(element("table", { class: "live-counts" },
-      element("thead", {}, element("tr", {}, element("td"), VARIANTS.map(name => column(words[name])))),
-      element("tbody", {}, lines.map(([label, ...numbers]) => element("tr", {}, element("th", { scope: "row" }, label), numbers.map(value => element("td", {}, whole(value))))))));
+    table.replaceChildren(
+      element(
+        "table",
+        { class: "live-counts" },
+        element(
+          "thead",
+          {},
+          element(
+            "tr",
+            {},
+            element("td"),
+            VARIANTS.map(name => column(words[name])),
+          ),
+        ),
+        element(
+          "tbody",
+          {},
+          lines.map(([label, ...numbers]) =>
+            element(
+              "tr",
+              {},
+              element("th", { scope: "row" }, label),
+              numbers.map(value => element("td", {}, whole(value))),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   show(3); // where the two differ already

@@ -1,10 +1,31 @@
 // The Transformer's heads: all maps of one sentence, a switch for each, and the source words in any order.
 courseLive.components.heads = async ({ box, words }) => {
-  const { element, fill, legible, readState, writeState, heat: { table, drawing, number } } = courseLive;
+  const {
+    element,
+    fill,
+    legible,
+    readState,
+    writeState,
+    heat: { table, drawing, number },
+  } = courseLive;
   // The adjective moves to the other noun, in English and in the translation.
   const FIRST = { sentence: "the red shirt is on the table .", order: "the shirt is on the red table ." };
 
-  const { network, rows, groups, heads, mapOf, compared, chance, shown, inSlices, isExact, findChanged, anySentence, LANGUAGE } = await courseLive.transformer(words);
+  const {
+    network,
+    rows,
+    groups,
+    heads,
+    mapOf,
+    compared,
+    chance,
+    shown,
+    inSlices,
+    isExact,
+    findChanged,
+    anySentence,
+    LANGUAGE,
+  } = await courseLive.transformer(words);
   const options = { off: new Set(), positions: true };
 
   let original; // the sentence as the corpus has it
@@ -28,14 +49,37 @@ courseLive.components.heads = async ({ box, words }) => {
   const counted = element("p", { class: "live-line", role: "status" });
   const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const trial = button(words.count, () => (trial.textContent === words.stop ? stop() : count()));
-  const positions = element("input", { type: "checkbox", checked: true, onchange: () => { options.positions = positions.checked; translate(); } });
+  const positions = element("input", {
+    type: "checkbox",
+    checked: true,
+    onchange: () => {
+      options.positions = positions.checked;
+      translate();
+    },
+  });
   box.append(
-    element("p", { class: "live-small" }, words.drag, element("span", { class: "live-keys" }, " ", words.keys)), chips, moved,
-    element("div", { class: "live-stepper" }, button(words.another, another), button(words.restore, restore),
-      element("label", { class: "live-check" }, positions, " ", words.positions)),
-    before, now, unchanged, element("p", { class: "live-small" }, words.press),
+    element(
+      "p",
+      { class: "live-small" },
+      words.drag,
+      element("span", { class: "live-keys" }, " ", words.keys),
+    ),
+    chips,
+    moved,
+    element(
+      "div",
+      { class: "live-stepper" },
+      button(words.another, another),
+      button(words.restore, restore),
+      element("label", { class: "live-check" }, positions, " ", words.positions),
+    ),
+    before,
+    now,
+    unchanged,
+    element("p", { class: "live-small" }, words.press),
     element("div", { class: "live-columns live-wide-left" }, maps, large),
-    element("div", { class: "live-stepper" }, button(words.all_on, allOn), trial, counted));
+    element("div", { class: "live-stepper" }, button(words.all_on, allOn), trial, counted),
+  );
 
   // --- source words in another order ------------------------------------------------------------------
 
@@ -50,7 +94,10 @@ courseLive.components.heads = async ({ box, words }) => {
 
   function nameChips() {
     [...chips.children].forEach((item, i) => {
-      item.firstChild.setAttribute("aria-label", fill(words.place, { word: legible(tokens[i], words), i: i + 1, n: tokens.length }));
+      item.firstChild.setAttribute(
+        "aria-label",
+        fill(words.place, { word: legible(tokens[i], words), i: i + 1, n: tokens.length }),
+      );
     });
   }
 
@@ -74,7 +121,10 @@ courseLive.components.heads = async ({ box, words }) => {
       move(place(), place() + step);
       handle.focus(); // an element that is moved loses it
     });
-    handle.addEventListener("pointerdown", event => { handle.setPointerCapture(event.pointerId); item.classList.add("live-dragged"); });
+    handle.addEventListener("pointerdown", event => {
+      handle.setPointerCapture(event.pointerId);
+      item.classList.add("live-dragged");
+    });
     handle.addEventListener("pointermove", event => {
       if (!handle.hasPointerCapture(event.pointerId)) return;
       const from = place();
@@ -96,24 +146,53 @@ courseLive.components.heads = async ({ box, words }) => {
     const asTrained = network.translate(original);
     whole = asTrained.tokens;
     wholeChance = chance(asTrained);
-    before.replaceChildren(words.as_trained, " ", element("i", { lang: "en" }, original.join(" ")), " → ", element("span", { lang: LANGUAGE }, whole.join(" ")));
+    before.replaceChildren(
+      words.as_trained,
+      " ",
+      element("i", { lang: "en" }, original.join(" ")),
+      " → ",
+      element("span", { lang: LANGUAGE }, whole.join(" ")),
+    );
     translate();
   }
 
   // --- the heads --------------------------------------------------------------------------------------
 
   function drawMaps() {
-    maps.replaceChildren(...groups.map(({ title, heads: own }) => element("fieldset", { class: "live-group" },
-      element("legend", {}, title),
-      own.map(head => {
-        const input = element("input", { type: "checkbox", role: "switch", checked: true, onchange: () => toggle(head, input.checked), onfocus: () => look(head) });
-        const map = element("span", { class: "live-map", onclick: event => { // only the line below it is the switch
-          event.preventDefault();
-          look(head);
-          large.scrollIntoView({ block: "nearest" });
-        } });
-        return element("label", { class: "live-head", onpointerenter: () => look(head), "data-head": head.name }, input, map, element("span", {}, head.name));
-      }))));
+    maps.replaceChildren(
+      ...groups.map(({ title, heads: own }) =>
+        element(
+          "fieldset",
+          { class: "live-group" },
+          element("legend", {}, title),
+          own.map(head => {
+            const input = element("input", {
+              type: "checkbox",
+              role: "switch",
+              checked: true,
+              onchange: () => toggle(head, input.checked),
+              onfocus: () => look(head),
+            });
+            const map = element("span", {
+              class: "live-map",
+              onclick: event => {
+                // only the line below it is the switch
+                event.preventDefault();
+                look(head);
+                large.scrollIntoView({ block: "nearest" });
+              },
+            });
+            return element(
+              "label",
+              { class: "live-head", onpointerenter: () => look(head), "data-head": head.name },
+              input,
+              map,
+              element("span", {}, head.name),
+            );
+          }),
+        ),
+      ),
+    );
   }
 
   const labelOf = ({ name }) => maps.querySelector(`[data-head="${name}"]`);
@@ -129,9 +208,16 @@ courseLive.components.heads = async ({ box, words }) => {
   function look(head) {
     looked = head;
     large.replaceChildren(
-      element("p", {}, element("b", {}, head.name), " ", head.title,
-        button(words.up, () => maps.scrollIntoView({ block: "nearest" }))),
-      element("div", { class: "live-scroll" }, table({ ...mapOf(result, head), words })));
+      element(
+        "p",
+        {},
+        element("b", {}, head.name),
+        " ",
+        head.title,
+        button(words.up, () => maps.scrollIntoView({ block: "nearest" })),
+      ),
+      element("div", { class: "live-scroll" }, table({ ...mapOf(result, head), words })),
+    );
     large.classList.toggle("live-off", options.off.has(head.key));
     for (const other of heads) labelOf(other).classList.toggle("live-now", other === head);
   }
@@ -162,15 +248,23 @@ courseLive.components.heads = async ({ box, words }) => {
     tellUnchanged();
     tellAddress();
     cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(() => { updateMaps(); look(looked); });
+    frame = requestAnimationFrame(() => {
+      updateMaps();
+      look(looked);
+    });
   }
 
   // A network can do without one head in most sentences; then a reader may look for one in which it cannot.
   function tellUnchanged() {
     const isTouched = options.off.size > 0 || !options.positions;
-    const isSame = result.tokens.join(" ") === whole.join(" ") && (isTouched || tokens.join(" ") !== original.join(" "));
-    const sure = isSame ? ` ${fill(words.chance, { before: shown(wholeChance), now: shown(chance(result)) })}` : "";
-    unchanged.replaceChildren(...(isSame ? [words.unchanged + sure, isTouched ? button(words.find_changed, find) : ""] : []));
+    const isSame =
+      result.tokens.join(" ") === whole.join(" ") && (isTouched || tokens.join(" ") !== original.join(" "));
+    const sure = isSame
+      ? ` ${fill(words.chance, { before: shown(wholeChance), now: shown(chance(result)) })}`
+      : "";
+    unchanged.replaceChildren(
+      ...(isSame ? [words.unchanged + sure, isTouched ? button(words.find_changed, find) : ""] : []),
+    );
   }
 
   function tellAddress() {
@@ -179,7 +273,10 @@ courseLive.components.heads = async ({ box, words }) => {
     writeState("heads", {
       sentence,
       order: order === sentence ? "" : order,
-      off: heads.filter(({ key }) => options.off.has(key)).map(({ name }) => name).join(" "),
+      off: heads
+        .filter(({ key }) => options.off.has(key))
+        .map(({ name }) => name)
+        .join(" "),
       positions: options.positions ? "" : "off",
     });
   }
@@ -187,7 +284,8 @@ courseLive.components.heads = async ({ box, words }) => {
   function find() {
     stop();
     stopCounting = findChanged(options, setSentence, done => {
-      unchanged.textContent = done < rows.length ? `${done} / ${rows.length}` : fill(words.none_changed, { n: rows.length });
+      unchanged.textContent =
+        done < rows.length ? `${done} / ${rows.length}` : fill(words.none_changed, { n: rows.length });
     });
   }
 
@@ -207,17 +305,25 @@ courseLive.components.heads = async ({ box, words }) => {
     trial.textContent = words.stop;
     let right = 0;
     let rightTrained = 0;
-    stopCounting = inSlices(rows.length, i => {
-      if (isExact(rows[i], options)) right += 1;
-      if (!trained && isExact(rows[i])) rightTrained += 1;
-    }, done => {
-      counted.textContent = `${done} / ${rows.length}`;
-      if (done < rows.length) return;
-      trial.textContent = words.count;
-      trained ??= number(rightTrained / rows.length);
-      counted.textContent = fill(words.counted, { n: rows.length, share: number(right / rows.length), whole: trained });
-      counted.scrollIntoView({ block: "nearest" });
-    });
+    stopCounting = inSlices(
+      rows.length,
+      i => {
+        if (isExact(rows[i], options)) right += 1;
+        if (!trained && isExact(rows[i])) rightTrained += 1;
+      },
+      done => {
+        counted.textContent = `${done} / ${rows.length}`;
+        if (done < rows.length) return;
+        trial.textContent = words.count;
+        trained ??= number(rightTrained / rows.length);
+        counted.textContent = fill(words.counted, {
+          n: rows.length,
+          share: number(right / rows.length),
+          whole: trained,
+        });
+        counted.scrollIntoView({ block: "nearest" });
+      },
+    );
   }
 
   // Begin with what the address says.
@@ -225,7 +331,11 @@ courseLive.components.heads = async ({ box, words }) => {
     for (const { key, name } of heads) if (off.split(" ").includes(name)) options.off.add(key);
     options.positions = placed !== "off";
     positions.checked = options.positions;
-    const first = sentence ? { sentence, order } : off || !options.positions ? { sentence: FIRST.sentence } : FIRST;
+    const first = sentence
+      ? { sentence, order }
+      : off || !options.positions
+        ? { sentence: FIRST.sentence }
+        : FIRST;
     setSentence(first.sentence.split(" "), first.order?.split(" "));
   }
 

@@ -22,27 +22,81 @@
     let timer;
 
     const across = (tokens, i) => (WIDTH * (i + 0.5)) / tokens.length;
-    const source = run.source.map((token, i) => element("svg:text", { x: across(run.source, i), y: SOURCE + 5, lang: "en", class: "hero-source" }, token));
-    const target = run.target.map((token, t) => element("svg:text", { x: across(run.target, t), y: TARGET + 5, lang: run.lang, class: "hero-target", onclick: () => { pause(); show(t); } }, token));
-    const lines = run.weights.map((row, t) => element("svg:g", {}, row.map((weight, i) => element("svg:path", {
-      d: `M${across(run.target, t)} ${TARGET - GAP}C${across(run.target, t)} ${HEIGHT / 2} ${across(run.source, i)} ${HEIGHT / 2} ${across(run.source, i)} ${SOURCE + GAP}`,
-      "stroke-width": (THICK * weight).toFixed(2),
-    }))));
-    const picture = element("svg:svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${run.source.join(" ")} → ${run.target.join(" ")}. ${words.caption}` }, lines, source, target);
+    const source = run.source.map((token, i) =>
+      element(
+        "svg:text",
+        { x: across(run.source, i), y: SOURCE + 5, lang: "en", class: "hero-source" },
+        token,
+      ),
+    );
+    const target = run.target.map((token, t) =>
+      element(
+        "svg:text",
+        {
+          x: across(run.target, t),
+          y: TARGET + 5,
+          lang: run.lang,
+          class: "hero-target",
+          onclick: () => {
+            pause();
+            show(t);
+          },
+        },
+        token,
+      ),
+    );
+    const lines = run.weights.map((row, t) =>
+      element(
+        "svg:g",
+        {},
+        row.map((weight, i) =>
+          element("svg:path", {
+            d: `M${across(run.target, t)} ${TARGET - GAP}C${across(run.target, t)} ${HEIGHT / 2} ${across(run.source, i)} ${HEIGHT / 2} ${across(run.source, i)} ${SOURCE + GAP}`,
+            "stroke-width": (THICK * weight).toFixed(2),
+          }),
+        ),
+      ),
+    );
+    const picture = element(
+      "svg:svg",
+      {
+        viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+        role: "img",
+        "aria-label": `${run.source.join(" ")} → ${run.target.join(" ")}. ${words.caption}`,
+      },
+      lines,
+      source,
+      target,
+    );
     const looks = element("p", { class: "hero-looks", "aria-hidden": "true" });
-    const control = element("button", { type: "button", class: "button", onclick: () => (timer ? pause() : play()) });
+    const control = element("button", {
+      type: "button",
+      class: "button",
+      onclick: () => (timer ? pause() : play()),
+    });
     hero.append(picture, element("p", { class: "hero-caption" }, words.caption), looks, control);
 
-    const list = tokens => new Intl.ListFormat(edition.locale).format(tokens.map(token => legible(token, words)));
+    const list = tokens =>
+      new Intl.ListFormat(edition.locale).format(tokens.map(token => legible(token, words)));
 
     function show(t) {
       current = t;
       const row = run.weights[t];
-      lines.forEach((line, step) => line.setAttribute("class", step === t || t > last ? "hero-now" : step < t ? "hero-past" : "hero-later"));
+      lines.forEach((line, step) =>
+        line.setAttribute(
+          "class",
+          step === t || t > last ? "hero-now" : step < t ? "hero-past" : "hero-later",
+        ),
+      );
       target.forEach((token, step) => token.classList.toggle("hero-later", step > t));
       target.forEach((token, step) => token.classList.toggle("hero-now", step === t));
       source.forEach((token, i) => token.style.setProperty("--share", row ? row[i] : 0));
-      looks.textContent = row ? fill(words.look, { token: legible(run.target[t], words), word: list(run.source.filter((_, i) => row[i] >= SEEN)) }) : "\u00a0";
+      looks.textContent = row
+        ? fill(words.look, {
+            token: legible(run.target[t], words),
+            word: list(run.source.filter((_, i) => row[i] >= SEEN)),
+          })
+        : "\u00a0";
     }
 
     function pause() {

@@ -23,10 +23,13 @@
   // An element: `on…` attributes are listeners, `style` holds custom properties, the rest are attributes.
   function element(tag, attributes = {}, ...children) {
     const name = tag.split(":");
-    const node = name[1] ? document.createElementNS("http://www.w3.org/2000/svg", name[1]) : document.createElement(tag);
+    const node = name[1]
+      ? document.createElementNS("http://www.w3.org/2000/svg", name[1])
+      : document.createElement(tag);
     for (const [key, value] of Object.entries(attributes)) {
       if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-      else if (key === "style") Object.entries(value).forEach(([property, to]) => node.style.setProperty(property, to));
+      else if (key === "style")
+        Object.entries(value).forEach(([property, to]) => node.style.setProperty(property, to));
       else if (value !== false && value !== undefined) node.setAttribute(key, value === true ? "" : value);
     }
     node.append(...children.flat(Infinity));
@@ -38,16 +41,24 @@
     stored: {},
     components: {},
     element,
-    store(name, content) { this.stored[name] = content; },
+    store(name, content) {
+      this.stored[name] = content;
+    },
 
     // Resolves when the file has run.
     load(name) {
       loading[name] ??= new Promise((done, failed) => {
-        const script = element("script", { src: own.replace("live.js", name), onload: done, onerror: failed });
+        const script = element("script", {
+          src: own.replace("live.js", name),
+          onload: done,
+          onerror: failed,
+        });
         script.async = false; // they run in the order in which they were asked for
         document.head.append(script);
       });
-      loading[name].catch(() => { delete loading[name]; });
+      loading[name].catch(() => {
+        delete loading[name];
+      });
       return loading[name];
     },
 
@@ -61,20 +72,40 @@
     fill: (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]),
 
     // A token as a label of its own: a full stop alone would be taken for dirt.
-    legible: (token, words) => (/^[.。]$/.test(token) ? courseLive.fill(words.quoted, { word: token }) : token),
+    legible: (token, words) =>
+      /^[.。]$/.test(token) ? courseLive.fill(words.quoted, { word: token }) : token,
 
     // 12,800 as the edition writes it.
     whole: value => String(value).replace(/\B(?=(\d{3})+$)/g, courseLive.language.thousands),
 
     // Buttons of which one is chosen; `options` are [value, label].
-    choice: ({ legend, name, options, chosen, onchange }) => element("fieldset", {}, element("legend", {}, legend),
-      options.map(([value, label]) => element("label", {},
-        element("input", { type: "radio", name, value, checked: value === chosen, onchange: () => onchange(value) }),
-        element("span", {}, label)))),
+    choice: ({ legend, name, options, chosen, onchange }) =>
+      element(
+        "fieldset",
+        {},
+        element("legend", {}, legend),
+        options.map(([value, label]) =>
+          element(
+            "label",
+            {},
+            element("input", {
+              type: "radio",
+              name,
+              value,
+              checked: value === chosen,
+              onchange: () => onchange(value),
+            }),
+            element("span", {}, label),
+          ),
+        ),
+      ),
 
     // Normal numbers, by the method of Box and Muller.
-    normals: count => Float64Array.from({ length: count }, () =>
-      Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random())),
+    normals: count =>
+      Float64Array.from(
+        { length: count },
+        () => Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random()),
+      ),
 
     still: () => matchMedia("(prefers-reduced-motion: reduce)").matches,
 
@@ -89,7 +120,11 @@
     writeState(name, state) {
       if (!document.querySelector(`#play-${name}.started`)) return;
       const told = Object.entries(state).filter(([, value]) => value !== undefined && value !== "");
-      history.replaceState(history.state, "", `#play-${name}?${new URLSearchParams(told)}`.replace(/\?$/, ""));
+      history.replaceState(
+        history.state,
+        "",
+        `#play-${name}?${new URLSearchParams(told)}`.replace(/\?$/, ""),
+      );
     },
   };
 
@@ -97,7 +132,8 @@
   function startFromAddress() {
     const place = document.getElementById(location.hash.slice(1).split("?")[0]);
     if (!place?.matches(".live[data-live]")) return;
-    if (new URLSearchParams(location.search).has("embed")) { // in a frame, or on a slide: nothing but the component
+    if (new URLSearchParams(location.search).has("embed")) {
+      // in a frame, or on a slide: nothing but the component
       document.documentElement.classList.add("embedded");
       const page = element("div", { hidden: true }, ...document.body.childNodes); // which other scripts still need
       document.body.append(place, page);
@@ -119,7 +155,12 @@
     place.setAttribute("aria-busy", "true");
     try {
       await Promise.all(NEEDS[name].map(file => courseLive.load(file)));
-      const box = element("div", { class: `live-box live-${name}`, role: "group", "aria-label": words.open, tabindex: "-1" });
+      const box = element("div", {
+        class: `live-box live-${name}`,
+        role: "group",
+        "aria-label": words.open,
+        tabindex: "-1",
+      });
       await courseLive.components[name]({ box, words, targets: JSON.parse(place.dataset.targets ?? "[]") });
       place.replaceChildren(box);
       place.classList.add("started");

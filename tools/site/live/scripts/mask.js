@@ -1,6 +1,14 @@
 // One mask, written by the convention of one library and given to another: who gets how much weight then.
 courseLive.components.mask = ({ box, words }) => {
-  const { element, fill, choice, readState, writeState, softmax, heat: { number, share, bar } } = courseLive;
+  const {
+    element,
+    fill,
+    choice,
+    readState,
+    writeState,
+    softmax,
+    heat: { number, share, bar },
+  } = courseLive;
   const TOKENS = ["two", "new", "hats", "<pad>"];
   const SCORES = [0.4, 1, 0.6, 1.4];
   const MAY_BE_SEEN = [true, true, true, false];
@@ -13,14 +21,27 @@ courseLive.components.mask = ({ box, words }) => {
     ["ones", seen => (seen ? 1 : 0)],
   ]);
   const LIBRARIES = [
-    { name: "SDPA", code: "F.scaled_dot_product_attention(Q, K, V, attn_mask=mask)",
-      masked: (entry, score) => (typeof entry === "number" ? score + entry : entry ? score : -Infinity) },
-    { name: "nn.MultiheadAttention", code: "layer(Q, K, V, key_padding_mask=mask)",
-      masked: (entry, score) => (typeof entry === "number" ? score + entry : entry ? -Infinity : score) },
-    { name: "Annotated Transformer", code: "layer(Q, K, V, mask)",
-      masked: (entry, score) => (Number(entry) === 0 ? -1e9 : score) },
-    { name: "mha_course", code: "layer(Q, K, V, mask=mask)", error: "TypeError",
-      masked: (entry, score) => (entry ? score : -Infinity) },
+    {
+      name: "SDPA",
+      code: "F.scaled_dot_product_attention(Q, K, V, attn_mask=mask)",
+      masked: (entry, score) => (typeof entry === "number" ? score + entry : entry ? score : -Infinity),
+    },
+    {
+      name: "nn.MultiheadAttention",
+      code: "layer(Q, K, V, key_padding_mask=mask)",
+      masked: (entry, score) => (typeof entry === "number" ? score + entry : entry ? -Infinity : score),
+    },
+    {
+      name: "Annotated Transformer",
+      code: "layer(Q, K, V, mask)",
+      masked: (entry, score) => (Number(entry) === 0 ? -1e9 : score),
+    },
+    {
+      name: "mha_course",
+      code: "layer(Q, K, V, mask=mask)",
+      error: "TypeError",
+      masked: (entry, score) => (entry ? score : -Infinity),
+    },
   ];
 
   const asked = readState("mask");
@@ -32,11 +53,30 @@ courseLive.components.mask = ({ box, words }) => {
   const verdict = element("p", { class: "live-line", role: "status" });
   box.append(
     element("p", { class: "live-small" }, words.hint),
-    choice({ legend: words.written, name: "live-convention", chosen: convention, onchange: name => { convention = name; show(); },
-      options: [...CONVENTIONS.keys()].map(name => [name, words[name]]) }),
-    choice({ legend: words.given, name: "live-library", chosen: library.name, onchange: name => { library = LIBRARIES.find(one => one.name === name); show(); },
-      options: LIBRARIES.map(({ name }) => [name, name]) }),
-    code, table, verdict);
+    choice({
+      legend: words.written,
+      name: "live-convention",
+      chosen: convention,
+      onchange: name => {
+        convention = name;
+        show();
+      },
+      options: [...CONVENTIONS.keys()].map(name => [name, words[name]]),
+    }),
+    choice({
+      legend: words.given,
+      name: "live-library",
+      chosen: library.name,
+      onchange: name => {
+        library = LIBRARIES.find(one => one.name === name);
+        show();
+      },
+      options: LIBRARIES.map(({ name }) => [name, name]),
+    }),
+    code,
+    table,
+    verdict,
+  );
 
   // As PyTorch prints them.
   const entries = { true: " True", false: "False", 0: "0.", 1: "1.", "-Infinity": "-inf" };
@@ -48,13 +88,40 @@ courseLive.components.mask = ({ box, words }) => {
     const weights = softmax(SCORES.map((score, i) => library.masked(mask[i], score)));
     code.textContent = `mask = tensor([[${mask.map(entry => entries[entry]).join(", ")}]])\n${library.code}`;
     const column = text => element("th", { scope: "col" }, text);
-    table.replaceChildren(element("table", { class: "live-scores" },
-      element("thead", {}, element("tr", {}, column(words.key), column(words.score), column(words.mask), column(words.weight))),
-      element("tbody", {}, TOKENS.map((token, i) => element("tr", {},
-        element("th", { scope: "row", lang: "en" }, token),
-        element("td", {}, number(SCORES[i])), element("td", {}, element("code", {}, entries[mask[i]].trim())),
-        refused ? element("td", {}, "–") : element("td", {}, element("span", { class: "live-amount" }, share(weights[i])), bar(weights[i])))))));
-    verdict.textContent = refused ? fill(words.refused, { error: library.error })
+    table.replaceChildren(
+      element(
+        "table",
+        { class: "live-scores" },
+        element(
+          "thead",
+          {},
+          element("tr", {}, column(words.key), column(words.score), column(words.mask), column(words.weight)),
+        ),
+        element(
+          "tbody",
+          {},
+          TOKENS.map((token, i) =>
+            element(
+              "tr",
+              {},
+              element("th", { scope: "row", lang: "en" }, token),
+              element("td", {}, number(SCORES[i])),
+              element("td", {}, element("code", {}, entries[mask[i]].trim())),
+              refused
+                ? element("td", {}, "–")
+                : element(
+                    "td",
+                    {},
+                    element("span", { class: "live-amount" }, share(weights[i])),
+                    bar(weights[i]),
+                  ),
+            ),
+          ),
+        ),
+      ),
+    );
+    verdict.textContent = refused
+      ? fill(words.refused, { error: library.error })
       : fill(weights[PAD] > 0 ? words.wrong : words.right, { share: share(weights[PAD]) });
   }
 

@@ -7,41 +7,95 @@
   const STRONG = 0.8; // of the scale: in the dark, black letters are read better then
 
   const largest = rows => Math.max(1e-9, ...rows.map(row => Math.max(...row.map(Math.abs))));
-  const short = value => local(Math.abs(value) < 9.95 ? value.toFixed(1).replace("-0.0", "0.0") : value.toFixed(0));
+  const short = value =>
+    local(Math.abs(value) < 9.95 ? value.toFixed(1).replace("-0.0", "0.0") : value.toFixed(0));
 
   // One row of numbers as bars, upwards where they are positive; thin lines part it into `parts`.
   function strip(row, { role, scale = largest([row]), parts = 1 }) {
     const bars = Array.from(row, (value, i) => `M${i + 0.1} 0v${(-value / scale).toFixed(3)}h.8V0z`).join("");
-    const lines = Array.from({ length: parts - 1 }, (_, i) => `M${(i + 1) * row.length / parts} -1v2`).join("");
-    const svg = element("svg:svg", { viewBox: `0 -1.05 ${row.length} 2.1`, preserveAspectRatio: "none", class: `walk-strip walk-${role}`, "aria-hidden": "true" });
+    const lines = Array.from({ length: parts - 1 }, (_, i) => `M${((i + 1) * row.length) / parts} -1v2`).join(
+      "",
+    );
+    const svg = element("svg:svg", {
+      viewBox: `0 -1.05 ${row.length} 2.1`,
+      preserveAspectRatio: "none",
+      class: `walk-strip walk-${role}`,
+      "aria-hidden": "true",
+    });
     svg.innerHTML = `<rect class="walk-mark" y="-1.05" width="1" height="2.1"/><path class="walk-axis" d="M0 0h${row.length}${lines}"/><path d="${bars}"/>`;
     return svg;
   }
 
   // The cells of one row of a table of scores or weights; what is masked has no number.
   function cells(row, i, { role, scale, isMasked, isShare, gold }) {
-    return element("span", { class: `walk-numbers walk-${role}`, "aria-hidden": "true" }, Array.from(row, (value, j) => {
-      const part = Math.min(1, Math.abs(value) / scale);
-      const kind = [isMasked?.(i, j) && "walk-masked", value < 0 ? "walk-negative" : part > STRONG && "walk-strong", gold?.[i]?.includes(j) && "live-gold"];
-      return element("span", { class: kind.filter(Boolean).join(" ") || false, style: { "--share": part } },
-        isMasked?.(i, j) && !value ? "" : Number.isFinite(value) ? (isShare ? number : short)(value) : "−∞");
-    }));
+    return element(
+      "span",
+      { class: `walk-numbers walk-${role}`, "aria-hidden": "true" },
+      Array.from(row, (value, j) => {
+        const part = Math.min(1, Math.abs(value) / scale);
+        const kind = [
+          isMasked?.(i, j) && "walk-masked",
+          value < 0 ? "walk-negative" : part > STRONG && "walk-strong",
+          gold?.[i]?.includes(j) && "live-gold",
+        ];
+        return element(
+          "span",
+          { class: kind.filter(Boolean).join(" ") || false, style: { "--share": part } },
+          isMasked?.(i, j) && !value ? "" : Number.isFinite(value) ? (isShare ? number : short)(value) : "−∞",
+        );
+      }),
+    );
   }
 
-  const headings = ({ columns, columnsLang }, words) => element("div", { class: "walk-row walk-columns", "aria-hidden": "true" }, element("span"),
-    element("span", { class: "walk-numbers" }, columns.map(token => element("span", { lang: columnsLang, class: legible(token, words) === token ? false : "live-upright" }, legible(token, words)))));
+  const headings = ({ columns, columnsLang }, words) =>
+    element(
+      "div",
+      { class: "walk-row walk-columns", "aria-hidden": "true" },
+      element("span"),
+      element(
+        "span",
+        { class: "walk-numbers" },
+        columns.map(token =>
+          element(
+            "span",
+            { lang: columnsLang, class: legible(token, words) === token ? false : "live-upright" },
+            legible(token, words),
+          ),
+        ),
+      ),
+    );
 
   // `matrix` has a symbol, a role (its colour), the tokens of its rows and its values; tables have the tokens of
   // their columns too. `onopen(i, j)` is told which cell a reader opens; `mark(i, j)` frames it.
   function draw(matrix, { words, onopen, label }) {
     const { symbol, role, tokens, lang, values, columns, shape } = matrix;
     const scale = matrix.scale ?? largest(values.map(row => row.filter(Number.isFinite)));
-    const lines = values.map((row, i) => element("div", { class: "walk-row", style: { "--row": i } },
-      element("span", { class: "walk-token", lang, "aria-hidden": "true" }, legible(tokens[i], words)),
-      columns ? cells(row, i, { ...matrix, scale }) : strip(row, { role, scale, parts: matrix.parts })));
-    const area = element("div", { class: "walk-area", tabindex: "0", role: "group", "aria-label": label }, columns ? headings(matrix, words) : "", lines);
-    const node = element("div", { class: `walk-matrix${matrix.isBare ? " walk-bare" : ""}` },
-      element("p", { class: "walk-name" }, element("b", { class: `walk-${role}` }, symbol), " ", element("code", {}, shape)), area);
+    const lines = values.map((row, i) =>
+      element(
+        "div",
+        { class: "walk-row", style: { "--row": i } },
+        element("span", { class: "walk-token", lang, "aria-hidden": "true" }, legible(tokens[i], words)),
+        columns ? cells(row, i, { ...matrix, scale }) : strip(row, { role, scale, parts: matrix.parts }),
+      ),
+    );
+    const area = element(
+      "div",
+      { class: "walk-area", tabindex: "0", role: "group", "aria-label": label },
+      columns ? headings(matrix, words) : "",
+      lines,
+    );
+    const node = element(
+      "div",
+      { class: `walk-matrix${matrix.isBare ? " walk-bare" : ""}` },
+      element(
+        "p",
+        { class: "walk-name" },
+        element("b", { class: `walk-${role}` }, symbol),
+        " ",
+        element("code", {}, shape),
+      ),
+      area,
+    );
     const width = values[0].length;
     let opened = [0, 0];
 
@@ -49,12 +103,17 @@
       const line = lines.findIndex(row => clientY < row.getBoundingClientRect().bottom);
       const i = line < 0 ? lines.length - 1 : line;
       const { left, width: wide } = lines[i].lastChild.getBoundingClientRect();
-      onopen(i, Math.max(0, Math.min(width - 1, Math.floor((clientX - left) / wide * width))));
+      onopen(i, Math.max(0, Math.min(width - 1, Math.floor(((clientX - left) / wide) * width))));
     }
-    area.addEventListener("pointerdown", event => { if (event.button === 0) openUnder(event); });
-    area.addEventListener("pointermove", event => { if (event.buttons === 1) openUnder(event); });
+    area.addEventListener("pointerdown", event => {
+      if (event.button === 0) openUnder(event);
+    });
+    area.addEventListener("pointermove", event => {
+      if (event.buttons === 1) openUnder(event);
+    });
     area.addEventListener("keydown", event => {
-      const [down, right] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [];
+      const [down, right] =
+        { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [];
       if (down === undefined) return;
       event.preventDefault();
       event.stopPropagation(); // the same keys lead from step to step elsewhere
@@ -65,7 +124,9 @@
     function mark(i, j) {
       opened = [i, j];
       lines.forEach((line, place) => line.classList.toggle("walk-opened", place === i));
-      area.querySelectorAll(".walk-numbers > .walk-opened").forEach(cell => cell.classList.remove("walk-opened"));
+      area
+        .querySelectorAll(".walk-numbers > .walk-opened")
+        .forEach(cell => cell.classList.remove("walk-opened"));
       if (columns) lines[i]?.lastChild.children[j]?.classList.add("walk-opened");
       else lines[i]?.querySelector(".walk-mark").setAttribute("x", j);
     }
@@ -74,11 +135,27 @@
 
   // The same numbers as text.
   function table({ symbol, tokens, lang, values, columns, columnsLang }, words) {
-    const heads = columns ? columns.map(token => element("th", { scope: "col", lang: columnsLang }, legible(token, words)))
+    const heads = columns
+      ? columns.map(token => element("th", { scope: "col", lang: columnsLang }, legible(token, words)))
       : Array.from(values[0], (_, i) => element("th", { scope: "col" }, i));
-    return element("table", {}, element("caption", {}, symbol), element("thead", {}, element("tr", {}, element("td"), heads)),
-      element("tbody", {}, values.map((row, i) => element("tr", {}, element("th", { scope: "row", lang }, legible(tokens[i], words)),
-        Array.from(row, value => element("td", {}, Number.isFinite(value) ? number(value) : "−∞"))))));
+    return element(
+      "table",
+      {},
+      element("caption", {}, symbol),
+      element("thead", {}, element("tr", {}, element("td"), heads)),
+      element(
+        "tbody",
+        {},
+        values.map((row, i) =>
+          element(
+            "tr",
+            {},
+            element("th", { scope: "row", lang }, legible(tokens[i], words)),
+            Array.from(row, value => element("td", {}, Number.isFinite(value) ? number(value) : "−∞")),
+          ),
+        ),
+      ),
+    );
   }
 
   courseLive.matrix = { draw, strip, table, largest };

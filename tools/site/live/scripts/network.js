@@ -55,7 +55,11 @@
   // The mean of the values with these weights.
   function pool(weights, values) {
     const output = new Float64Array(values[0].length);
-    values.forEach((value, i) => value.forEach((feature, j) => { output[j] += weights[i] * feature; }));
+    values.forEach((value, i) =>
+      value.forEach((feature, j) => {
+        output[j] += weights[i] * feature;
+      }),
+    );
     return output;
   }
 
@@ -97,17 +101,29 @@
       this.note(`${name}.input`, x);
       const mean = x.reduce((sum, value) => sum + value, 0) / x.length;
       const variance = x.reduce((sum, value) => sum + (value - mean) ** 2, 0) / x.length;
-      const [scale, shift] = [this.parameters[`${name}.weight`].values, this.parameters[`${name}.bias`].values];
-      return this.note(name, x.map((value, i) => (value - mean) / Math.sqrt(variance + 1e-5) * scale[i] + shift[i]));
+      const [scale, shift] = [
+        this.parameters[`${name}.weight`].values,
+        this.parameters[`${name}.bias`].values,
+      ];
+      return this.note(
+        name,
+        x.map((value, i) => ((value - mean) / Math.sqrt(variance + 1e-5)) * scale[i] + shift[i]),
+      );
     }
 
     ffn(x, name) {
-      const hidden = this.note(`${name}.1`, this.linear(x, `${name}.0`).map(value => Math.max(value, 0)));
+      const hidden = this.note(
+        `${name}.1`,
+        this.linear(x, `${name}.0`).map(value => Math.max(value, 0)),
+      );
       return this.linear(hidden, `${name}.2`);
     }
 
     project(sequence, name) {
-      return { keys: sequence.map(x => this.linear(x, `${name}.W_k`)), values: sequence.map(x => this.linear(x, `${name}.W_v`)) };
+      return {
+        keys: sequence.map(x => this.linear(x, `${name}.W_k`)),
+        values: sequence.map(x => this.linear(x, `${name}.W_v`)),
+      };
     }
 
     // One query, all heads: the output (num_hiddens,) and the weights (heads, keys).
@@ -120,10 +136,12 @@
         const start = head * size;
         const own = vector => vector.subarray(start, start + size);
         const asked = own(query);
-        scores.push(keys.map(key => {
-          const k = own(key);
-          return asked.reduce((sum, value, i) => sum + value * k[i], 0);
-        }));
+        scores.push(
+          keys.map(key => {
+            const k = own(key);
+            return asked.reduce((sum, value, i) => sum + value * k[i], 0);
+          }),
+        );
         weights.push(softmax(scores[head].map(score => score / Math.sqrt(size))));
         if (!options.off?.has(`${name} ${head}`)) joined.set(pool(weights[head], values.map(own)), start);
       }
@@ -157,14 +175,20 @@
         state = step.state;
         steps.push({ ...step, token: this.words.target[token], ended: token === EOS });
       }
-      return { steps, source: [...tokens, "<eos>"], tokens: steps.filter(step => !step.ended).map(step => step.token) };
+      return {
+        steps,
+        source: [...tokens, "<eos>"],
+        tokens: steps.filter(step => !step.ended).map(step => step.token),
+      };
     }
 
     // The tokens that could come next, the most probable first.
     best(logits, count) {
       const probabilities = softmax(logits);
       const order = [...probabilities.keys()].sort((a, b) => probabilities[b] - probabilities[a]);
-      return order.slice(0, count).map(id => ({ token: this.words.target[id], probability: probabilities[id] }));
+      return order
+        .slice(0, count)
+        .map(id => ({ token: this.words.target[id], probability: probabilities[id] }));
     }
   }
 
@@ -176,7 +200,10 @@
       const width = parameters["encoder.rnn.weight_hh_l0"].columns;
       const read = (sequence, direction) => {
         let h = new Float64Array(width);
-        return sequence.map(x => { h = gru(x, h, parameters, "encoder.rnn", direction); return h; });
+        return sequence.map(x => {
+          h = gru(x, h, parameters, "encoder.rnn", direction);
+          return h;
+        });
       };
       const forward = read(embedded, "");
       const backward = read([...embedded].reverse(), "_reverse").reverse();
@@ -194,7 +221,9 @@
       const { parameters } = this;
       const query = linear(hidden, parameters["decoder.attention.W_q.weight"]);
       const w_v = parameters["decoder.attention.w_v.weight"].values;
-      const scores = keys.map(key => key.reduce((sum, value, i) => sum + w_v[i] * Math.tanh(query[i] + value), 0));
+      const scores = keys.map(key =>
+        key.reduce((sum, value, i) => sum + w_v[i] * Math.tanh(query[i] + value), 0),
+      );
       const weights = softmax(scores); // (source steps,)
       const context = pool(weights, encOutputs); // (num_hiddens,)
       const input = join(context, row(parameters["decoder.embedding.weight"], token));
@@ -209,23 +238,32 @@
   class Transformer extends EncoderDecoder {
     constructor(stored) {
       super(stored);
-      const blocks = Object.keys(stored.shapes).filter(name => /^encoder\.blocks\.\d+\.norm_1\.weight$/.test(name));
+      const blocks = Object.keys(stored.shapes).filter(name =>
+        /^encoder\.blocks\.\d+\.norm_1\.weight$/.test(name),
+      );
       this.numLayers = blocks.length;
     }
 
     get modules() {
       const layers = [...Array(this.numLayers).keys()];
       const names = kind => layers.map(layer => `${kind.replace(".", `.blocks.${layer}.`)}`);
-      return { encoder: names("encoder.attention"), self: names("decoder.self_attention"), cross: names("decoder.cross_attention") };
+      return {
+        encoder: names("encoder.attention"),
+        self: names("decoder.self_attention"),
+        cross: names("decoder.cross_attention"),
+      };
     }
 
     embed(id, position, side, options) {
       const x = this.note(`${side}.embedding`, row(this.parameters[`${side}.embedding.weight`], id));
       if (options.positions === false) return x;
-      return this.note(`${side}.positions`, x.map((value, i) => {
-        const angle = position / 10000 ** ((i - i % 2) / x.length);
-        return value + (i % 2 ? Math.cos(angle) : Math.sin(angle));
-      }));
+      return this.note(
+        `${side}.positions`,
+        x.map((value, i) => {
+          const angle = position / 10000 ** ((i - (i % 2)) / x.length);
+          return value + (i % 2 ? Math.cos(angle) : Math.sin(angle));
+        }),
+      );
     }
 
     // A translation with all its `rows`: for each name one row a token, of attention's scores and weights (heads, keys).
@@ -244,10 +282,14 @@
         const block = `encoder.blocks.${layer}`;
         const normed = sequence.map(x => this.norm(x, `${block}.norm_1`));
         const projected = this.project(normed, `${block}.attention`);
-        const attended = normed.map(x => this.attend(this.linear(x, `${block}.attention.W_q`), projected, `${block}.attention`, options));
+        const attended = normed.map(x =>
+          this.attend(this.linear(x, `${block}.attention.W_q`), projected, `${block}.attention`, options),
+        );
         maps[`${block}.attention`] = attended.map(({ weights }) => weights);
         sequence = sequence.map((x, i) => add(x, attended[i].output));
-        sequence = sequence.map(x => this.note(block, add(x, this.ffn(this.norm(x, `${block}.norm_2`), `${block}.ffn`))));
+        sequence = sequence.map(x =>
+          this.note(block, add(x, this.ffn(this.norm(x, `${block}.norm_2`), `${block}.ffn`))),
+        );
       }
       const outputs = sequence.map(x => this.norm(x, "encoder.norm"));
       const { self, cross } = this.modules;
@@ -268,14 +310,22 @@
         const { keys, values } = this.project([normed], self[layer]);
         cache[layer].keys.push(...keys);
         cache[layer].values.push(...values);
-        for (const [name, known, y] of [[self[layer], cache[layer], () => normed], [cross[layer], memory[layer], () => this.norm(x, `${block}.norm_2`)]]) {
+        for (const [name, known, y] of [
+          [self[layer], cache[layer], () => normed],
+          [cross[layer], memory[layer], () => this.norm(x, `${block}.norm_2`)],
+        ]) {
           const attended = this.attend(this.linear(y(), `${name}.W_q`), known, name, options);
           weights[name] = attended.weights;
           x = add(x, attended.output);
         }
         x = this.note(block, add(x, this.ffn(this.norm(x, `${block}.norm_3`), `${block}.ffn`)));
       }
-      return { weights, maps, logits: this.linear(this.norm(x, "decoder.norm"), "decoder.dense"), state: { maps, memory, cache } };
+      return {
+        weights,
+        maps,
+        logits: this.linear(this.norm(x, "decoder.norm"), "decoder.dense"),
+        state: { maps, memory, cache },
+      };
     }
   }
 
@@ -285,7 +335,9 @@
       super(stored);
       this.words = stored.target;
       this.ids = new Map(stored.target.map((word, id) => [word, id]));
-      this.numLayers = Object.keys(stored.shapes).filter(name => /^blocks\.\d+\.norm_1\.weight$/.test(name)).length;
+      this.numLayers = Object.keys(stored.shapes).filter(name =>
+        /^blocks\.\d+\.norm_1\.weight$/.test(name),
+      ).length;
     }
 
     // Features j and j + d/2 of each head, turned by the angle position / 10000^(2j/d).
@@ -337,5 +389,16 @@
     return kept.map(probability => probability / above);
   }
 
-  Object.assign(courseLive, { Bahdanau, Transformer, LanguageModel, nextTokenProbabilities, byValue, softmax, pool, BOS, EOS, MAX_STEPS });
+  Object.assign(courseLive, {
+    Bahdanau,
+    Transformer,
+    LanguageModel,
+    nextTokenProbabilities,
+    byValue,
+    softmax,
+    pool,
+    BOS,
+    EOS,
+    MAX_STEPS,
+  });
 })();

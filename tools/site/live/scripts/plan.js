@@ -25,17 +25,32 @@ courseLive.walkPlan = onstep => {
 
   const boxes = PARTS.map(([x, row, label, names]) => {
     const wide = label === "+" ? 14 : 52;
-    return element("svg:g", { onclick: () => onstep(names[0]) },
-      element("svg:rect", { x: x - wide / 2, y: middle(row) - 7, width: wide, height: 14, rx: label === "+" ? 7 : 3 }),
-      element("svg:text", { x, y: middle(row) + 3.6 }, label));
+    return element(
+      "svg:g",
+      { onclick: () => onstep(names[0]) },
+      element("svg:rect", {
+        x: x - wide / 2,
+        y: middle(row) - 7,
+        width: wide,
+        height: 14,
+        rx: label === "+" ? 7 : 3,
+      }),
+      element("svg:text", { x, y: middle(row) + 3.6 }, label),
+    );
   });
   const line = (d, role) => element("svg:path", { d, class: role ? `walk-${role}` : false });
   const between = (LEFT + RIGHT) / 2;
-  const node = element("svg:svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "walk-plan", "aria-hidden": "true" },
-    line(`M${LEFT} ${middle(0)}V${middle(6)}`), line(`M${RIGHT} ${middle(0)}V${middle(5)}`),
+  const node = element(
+    "svg:svg",
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "walk-plan", "aria-hidden": "true" },
+    line(`M${LEFT} ${middle(0)}V${middle(6)}`),
+    line(`M${RIGHT} ${middle(0)}V${middle(5)}`),
     line(`M${LEFT} ${middle(6) - 2}H${between - 2}V${middle(3) - 2}H${RIGHT}`, "key"),
-    line(`M${LEFT} ${middle(6) + 2}H${between - 6}V${middle(3) + 2}H${RIGHT}`, "value"), boxes);
+    line(`M${LEFT} ${middle(6) + 2}H${between - 6}V${middle(3) + 2}H${RIGHT}`, "value"),
+    boxes,
+  );
 
-  const mark = name => boxes.forEach((box, i) => box.classList.toggle("walk-here", PARTS[i][3].includes(name)));
+  const mark = name =>
+    boxes.forEach((box, i) => box.classList.toggle("walk-here", PARTS[i][3].includes(name)));
   return { node, mark };
 };

@@ -1,6 +1,13 @@
 // Attention pooling in the plane: a query that can be dragged, keys, weights, and the output among the values.
 courseLive.components.pooling = ({ box, words }) => {
-  const { element, fill, softmax, pool, legible, heat: { bar, number, share, pair } } = courseLive;
+  const {
+    element,
+    fill,
+    softmax,
+    pool,
+    legible,
+    heat: { bar, number, share, pair },
+  } = courseLive;
   // Keys and queries are those of the page's first figure; two, new and hats have the values of its example by hand.
   const TOKENS = [
     { token: "give", key: [-2, 0], value: [0, 0] },
@@ -19,10 +26,24 @@ courseLive.components.pooling = ({ box, words }) => {
   let beta = 1;
 
   const svg = (tag, attributes, ...children) => element(`svg:${tag}`, attributes, ...children);
-  const text = (x, y, token, name) => svg("text", { x, y, class: name, "text-anchor": "middle" }, legible(token, words));
-  const line = ([x, y], name) => svg("line", { x1: 0, y1: 0, x2: x, y2: -y, class: name, "marker-end": `url(#live-arrow-${name})` });
-  const marker = name => svg("marker", { id: `live-arrow-${name}`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" },
-    svg("path", { d: "M0 0 8 4 0 8z", class: `${name} live-filled` }));
+  const text = (x, y, token, name) =>
+    svg("text", { x, y, class: name, "text-anchor": "middle" }, legible(token, words));
+  const line = ([x, y], name) =>
+    svg("line", { x1: 0, y1: 0, x2: x, y2: -y, class: name, "marker-end": `url(#live-arrow-${name})` });
+  const marker = name =>
+    svg(
+      "marker",
+      {
+        id: `live-arrow-${name}`,
+        viewBox: "0 0 8 8",
+        refX: 7,
+        refY: 4,
+        markerWidth: 6,
+        markerHeight: 6,
+        orient: "auto",
+      },
+      svg("path", { d: "M0 0 8 4 0 8z", class: `${name} live-filled` }),
+    );
 
   // --- the plane of keys and query: y grows upwards, so it is turned round for the drawing ------------------
 
@@ -31,51 +52,138 @@ courseLive.components.pooling = ({ box, words }) => {
     svg("line", { y1: i, y2: i, x1: -EDGE, x2: EDGE, class: "live-grid" }),
   ]);
   const keys = TOKENS.map(({ key }) => line(key, "live-key"));
-  const keyNames = TOKENS.map(({ token, key: [x, y] }) => text(x, y < 0 ? -y + 0.42 : -y - 0.2, token, "live-key live-filled"));
+  const keyNames = TOKENS.map(({ token, key: [x, y] }) =>
+    text(x, y < 0 ? -y + 0.42 : -y - 0.2, token, "live-key live-filled"),
+  );
   const arrow = line(query, "live-query");
   const handle = svg("circle", { class: "live-handle", r: 0.2 });
   const reach = svg("circle", {
-    class: "live-reach", r: 0.55, tabindex: "0", role: "slider", "aria-label": words.query,
-    "aria-valuemin": -EDGE, "aria-valuemax": EDGE,
+    class: "live-reach",
+    r: 0.55,
+    tabindex: "0",
+    role: "slider",
+    "aria-label": words.query,
+    "aria-valuemin": -EDGE,
+    "aria-valuemax": EDGE,
   });
-  const plane = svg("svg", { viewBox: `${-EDGE} ${-EDGE} ${2 * EDGE} ${2 * EDGE}`, class: "live-plane" },
-    svg("defs", {}, marker("live-key"), marker("live-query")), grid, keys, arrow, handle, reach, keyNames);
+  const plane = svg(
+    "svg",
+    { viewBox: `${-EDGE} ${-EDGE} ${2 * EDGE} ${2 * EDGE}`, class: "live-plane" },
+    svg("defs", {}, marker("live-key"), marker("live-query")),
+    grid,
+    keys,
+    arrow,
+    handle,
+    reach,
+    keyNames,
+  );
 
   // --- the plane of values and output ---------------------------------------------------------------------
 
   const at = ([x, y]) => [x, 10 - y];
   const corners = HULL.map(name => at(TOKENS.find(({ token }) => token === name).value).join(" ")).join(" ");
-  const pulls = TOKENS.map(({ value }) => svg("line", { x1: at(value)[0], y1: at(value)[1], class: "live-pull" }));
-  const dots = TOKENS.map(({ value }) => svg("circle", { cx: at(value)[0], cy: at(value)[1], class: "live-value live-filled" }));
-  const names = TOKENS.map(({ token, value }) => text(at(value)[0], at(value)[1] + (value[1] > 5 ? -1.1 : 1.7), token, "live-value live-filled"));
+  const pulls = TOKENS.map(({ value }) =>
+    svg("line", { x1: at(value)[0], y1: at(value)[1], class: "live-pull" }),
+  );
+  const dots = TOKENS.map(({ value }) =>
+    svg("circle", { cx: at(value)[0], cy: at(value)[1], class: "live-value live-filled" }),
+  );
+  const names = TOKENS.map(({ token, value }) =>
+    text(at(value)[0], at(value)[1] + (value[1] > 5 ? -1.1 : 1.7), token, "live-value live-filled"),
+  );
   const output = svg("circle", { r: 0.42, class: "live-output live-filled" });
-  const values = svg("svg", { viewBox: "-2 -2 14 14", class: "live-plane", "aria-hidden": "true" },
-    svg("polygon", { points: corners, class: "live-hull" }), pulls, dots, names, output);
+  const values = svg(
+    "svg",
+    { viewBox: "-2 -2 14 14", class: "live-plane", "aria-hidden": "true" },
+    svg("polygon", { points: corners, class: "live-hull" }),
+    pulls,
+    dots,
+    names,
+    output,
+  );
 
   // --- controls and numbers -------------------------------------------------------------------------------
 
-  const slider = element("input", { type: "range", min: "0", max: "10", step: "0.05", value: String(beta), oninput: () => { beta = Number(slider.value); update(); } });
+  const slider = element("input", {
+    type: "range",
+    min: "0",
+    max: "10",
+    step: "0.05",
+    value: String(beta),
+    oninput: () => {
+      beta = Number(slider.value);
+      update();
+    },
+  });
   const told = element("output", {});
   const ask = Object.entries(QUERIES).map(([token, vector]) =>
-    element("button", { type: "button", class: "button", lang: "fr", onclick: () => { query = [...vector]; update(); } }, token));
+    element(
+      "button",
+      {
+        type: "button",
+        class: "button",
+        lang: "fr",
+        onclick: () => {
+          query = [...vector];
+          update();
+        },
+      },
+      token,
+    ),
+  );
   const body = element("tbody");
   const sum = element("p", { class: "live-line" });
   const column = label => element("th", { scope: "col" }, label);
-  const figure = (picture, caption) => element("div", {}, picture, element("p", { class: "live-small" }, caption));
+  const figure = (picture, caption) =>
+    element("div", {}, picture, element("p", { class: "live-small" }, caption));
   box.append(
-    element("p", { class: "live-small" }, words.drag, element("span", { class: "live-keys" }, " ", words.keys)),
+    element(
+      "p",
+      { class: "live-small" },
+      words.drag,
+      element("span", { class: "live-keys" }, " ", words.keys),
+    ),
     element("div", { class: "live-stepper" }, element("span", { class: "live-small" }, words.ask), ask),
     element("div", { class: "live-pair" }, figure(plane, words.plane), figure(values, words.values)),
-    element("label", { class: "live-beta" }, element("span", {}, words.beta, " ", told), slider,
-      element("span", { class: "live-ends" }, element("span", {}, words.mean), element("span", {}, words.lookup))),
-    element("table", { class: "live-scores" },
-      element("thead", {}, element("tr", {}, column(words.token), column(words.score), column(words.weight), column(words.value))), body),
-    sum);
+    element(
+      "label",
+      { class: "live-beta" },
+      element("span", {}, words.beta, " ", told),
+      slider,
+      element(
+        "span",
+        { class: "live-ends" },
+        element("span", {}, words.mean),
+        element("span", {}, words.lookup),
+      ),
+    ),
+    element(
+      "table",
+      { class: "live-scores" },
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          column(words.token),
+          column(words.score),
+          column(words.weight),
+          column(words.value),
+        ),
+      ),
+      body,
+    ),
+    sum,
+  );
 
   function update() {
     const scores = TOKENS.map(({ key }) => key[0] * query[0] + key[1] * query[1]);
     const weights = softmax(scores.map(score => beta * score));
-    const pooled = pool(weights, TOKENS.map(({ value }) => value));
+    const pooled = pool(
+      weights,
+      TOKENS.map(({ value }) => value),
+    );
     const [x, y] = query;
     arrow.setAttribute("x2", x);
     arrow.setAttribute("y2", -y);
@@ -96,12 +204,23 @@ courseLive.components.pooling = ({ box, words }) => {
     });
     told.textContent = fill(words.temperature, { beta: number(beta), t: beta ? number(1 / beta) : "∞" });
     slider.setAttribute("aria-valuetext", number(beta));
-    body.replaceChildren(...TOKENS.map(({ token, value }, i) => element("tr", {},
-      element("th", { scope: "row", lang: "en" }, legible(token, words)),
-      element("td", {}, number(scores[i])),
-      element("td", {}, share(weights[i]), bar(weights[i])),
-      element("td", {}, pair(value)))));
-    sum.replaceChildren(words.output, " ", element("b", { class: "live-output" }, pair(Array.from(pooled, number))));
+    body.replaceChildren(
+      ...TOKENS.map(({ token, value }, i) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row", lang: "en" }, legible(token, words)),
+          element("td", {}, number(scores[i])),
+          element("td", {}, share(weights[i]), bar(weights[i])),
+          element("td", {}, pair(value)),
+        ),
+      ),
+    );
+    sum.replaceChildren(
+      words.output,
+      " ",
+      element("b", { class: "live-output" }, pair(Array.from(pooled, number))),
+    );
   }
 
   // --- moving the query -----------------------------------------------------------------------------------
@@ -113,12 +232,19 @@ courseLive.components.pooling = ({ box, words }) => {
 
   function toPointer(event) {
     const { left, top, width, height } = plane.getBoundingClientRect();
-    move(((event.clientX - left) / width * 2 - 1) * EDGE, (1 - (event.clientY - top) / height * 2) * EDGE);
+    move(
+      (((event.clientX - left) / width) * 2 - 1) * EDGE,
+      (1 - ((event.clientY - top) / height) * 2) * EDGE,
+    );
   }
 
   reach.addEventListener("pointerdown", event => reach.setPointerCapture(event.pointerId));
-  reach.addEventListener("pointermove", event => { if (reach.hasPointerCapture(event.pointerId)) toPointer(event); });
-  plane.addEventListener("click", event => { if (event.target !== reach) toPointer(event); });
+  reach.addEventListener("pointermove", event => {
+    if (reach.hasPointerCapture(event.pointerId)) toPointer(event);
+  });
+  plane.addEventListener("click", event => {
+    if (event.target !== reach) toPointer(event);
+  });
   reach.addEventListener("keydown", event => {
     const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     if (!way) return;

@@ -4,7 +4,9 @@ courseLive.components.split = ({ box, words }) => {
   const TOKENS = ["two", "new", "hats"];
   const [HEADS, SIZE] = [2, 2];
   const WIDTH = HEADS * SIZE;
-  const CELLS = TOKENS.flatMap((token, t) => [...Array(WIDTH).keys()].map(feature => ({ token, t, feature, head: Math.floor(feature / SIZE) })));
+  const CELLS = TOKENS.flatMap((token, t) =>
+    [...Array(WIDTH).keys()].map(feature => ({ token, t, feature, head: Math.floor(feature / SIZE) })),
+  );
 
   // What a step shows: the code, the shape with its names, and the order in which the numbers are read.
   const rowMajor = CELLS.map((_, i) => i);
@@ -15,13 +17,25 @@ courseLive.components.split = ({ box, words }) => {
     right: [
       { ...whole, code: "K", words: words.whole },
       { ...cut, code: "K.view(3, 2, 2)", words: words.view },
-      { shape: [2, 3, 2], names: "(heads, tokens, head_dim)", order: byHead, code: "K.view(3, 2, 2).transpose(0, 1)", words: words.transpose },
+      {
+        shape: [2, 3, 2],
+        names: "(heads, tokens, head_dim)",
+        order: byHead,
+        code: "K.view(3, 2, 2).transpose(0, 1)",
+        words: words.transpose,
+      },
       { ...cut, code: "heads.transpose(0, 1)", words: words.back_again },
       { ...whole, code: "heads.transpose(0, 1).reshape(3, 4)", words: words.join },
     ],
     wrong: [
       { ...whole, code: "K", words: words.whole },
-      { shape: [2, 3, 2], names: "(heads, tokens, head_dim)", order: rowMajor, code: "K.view(2, 3, 2)", words: words.mixed },
+      {
+        shape: [2, 3, 2],
+        names: "(heads, tokens, head_dim)",
+        order: rowMajor,
+        code: "K.view(2, 3, 2)",
+        words: words.mixed,
+      },
     ],
   };
 
@@ -32,18 +46,36 @@ courseLive.components.split = ({ box, words }) => {
   const back = button(words.back, () => show(current - 1));
   const forward = button(words.forward, () => show(current + 1));
   const place = element("output", { class: "live-place" });
-  const leave = element("input", { type: "checkbox", onchange: () => { way = leave.checked ? "wrong" : "right"; show(leave.checked ? 1 : 2); } });
+  const leave = element("input", {
+    type: "checkbox",
+    onchange: () => {
+      way = leave.checked ? "wrong" : "right";
+      show(leave.checked ? 1 : 2);
+    },
+  });
   const code = element("code");
   const shape = element("span");
   const said = element("p", { class: "live-line" });
-  const cells = CELLS.map(({ token, feature, head }) => element("span", { class: `live-cell live-head-${head}` }, token, element("sub", {}, String(feature))));
+  const cells = CELLS.map(({ token, feature, head }) =>
+    element("span", { class: `live-cell live-head-${head}` }, token, element("sub", {}, String(feature))),
+  );
   const frames = [...Array(TOKENS.length)].map(() => element("span", { class: "live-frame" }));
   const stage = element("div", { class: "live-stage", "aria-hidden": "true" }, frames, cells);
   const printed = element("p", { class: "live-printed", role: "status" });
   box.append(
-    element("div", { class: "live-stepper" }, back, place, forward, element("label", { class: "live-check" }, leave, " ", words.leave)),
-    element("p", { class: "live-line" }, code, " ", shape), said, stage,
-    element("details", {}, element("summary", {}, words.printed), printed));
+    element(
+      "div",
+      { class: "live-stepper" },
+      back,
+      place,
+      forward,
+      element("label", { class: "live-check" }, leave, " ", words.leave),
+    ),
+    element("p", { class: "live-line" }, code, " ", shape),
+    said,
+    stage,
+    element("details", {}, element("summary", {}, words.printed), printed),
+  );
 
   // As `print` shows a tensor: the first of three axes makes blocks, then come rows and columns.
   function layOut({ shape: sizes, order }) {

@@ -1,34 +1,57 @@
 // What the components with the Transformer's heads share: the network, its test sentences, the heads by their
 // names, and what a translation without some of them is compared with.
 courseLive.transformer = async words => {
-  const { element, heat: { number } } = courseLive;
+  const {
+    element,
+    heat: { number },
+  } = courseLive;
   const LANGUAGE = "fr";
   const SLICE = 10; // milliseconds of counting before the page may do something else
 
-  const [stored, { rows }] = await Promise.all([courseLive.content(`transformer-${LANGUAGE}`), courseLive.content(`sentences-${LANGUAGE}`)]);
+  const [stored, { rows }] = await Promise.all([
+    courseLive.content(`transformer-${LANGUAGE}`),
+    courseLive.content(`sentences-${LANGUAGE}`),
+  ]);
   const network = new courseLive.Transformer(stored);
   const { encoder, self, cross } = network.modules;
 
   // Head 2 of layer 1 of the encoder is E1.2; `key` is what `options.off` of the network calls it.
-  const GROUPS = [["E", words.encoder, encoder], ["D", words.decoder, self], ["C", words.cross, cross]];
+  const GROUPS = [
+    ["E", words.encoder, encoder],
+    ["D", words.decoder, self],
+    ["C", words.cross, cross],
+  ];
   const groups = GROUPS.map(([letter, title, modules]) => ({
     title,
-    heads: modules.flatMap((module, layer) => Array.from({ length: network.numHeads }, (_, i) => (
-      { module, number: i, key: `${module} ${i}`, name: `${letter}${layer}.${i}`, title }))),
+    heads: modules.flatMap((module, layer) =>
+      Array.from({ length: network.numHeads }, (_, i) => ({
+        module,
+        number: i,
+        key: `${module} ${i}`,
+        name: `${letter}${layer}.${i}`,
+        title,
+      })),
+    ),
   }));
   const heads = groups.flatMap(group => group.heads);
 
   // Gold positions are known where the words stand as in the corpus and are translated like there.
   function goldOf(result) {
     const row = rows.find(([source]) => source === result.source.slice(0, -1).join(" "));
-    return row && row[1] === result.tokens.join(" ") ? row[2].split(" ").map(places => places.split(",").map(Number)) : null;
+    return row && row[1] === result.tokens.join(" ")
+      ? row[2].split(" ").map(places => places.split(",").map(Number))
+      : null;
   }
 
   // Rows, columns and weights of one head, as the heat-map's `table` takes them.
   function mapOf(result, { module, number: head }) {
     const source = { tokens: result.source, lang: "en" };
     if (encoder.includes(module)) {
-      return { rows: source, columns: source, weights: result.steps[0].maps[module].map(query => query[head]) };
+      return {
+        rows: source,
+        columns: source,
+        weights: result.steps[0].maps[module].map(query => query[head]),
+      };
     }
     const written = result.steps.map(step => step.token);
     const read = { tokens: ["<bos>", ...written.slice(0, -1)], lang: LANGUAGE };
@@ -38,11 +61,16 @@ courseLive.transformer = async words => {
   }
 
   // A translation; tokens that the whole network did not write at their place are marked.
-  const compared = (tokens, whole) => element("span", { lang: LANGUAGE },
-    tokens.map((token, i) => (token === whole[i] ? `${token} ` : [element("mark", {}, token), " "])));
+  const compared = (tokens, whole) =>
+    element(
+      "span",
+      { lang: LANGUAGE },
+      tokens.map((token, i) => (token === whole[i] ? `${token} ` : [element("mark", {}, token), " "])),
+    );
 
   // The probability of all tokens together.
-  const chance = ({ steps }) => steps.reduce((product, { logits }) => product * network.best(logits, 1)[0].probability, 1);
+  const chance = ({ steps }) =>
+    steps.reduce((product, { logits }) => product * network.best(logits, 1)[0].probability, 1);
   const shown = probability => (probability < 0.995 ? number(probability) : `>${number(0.99)}`);
 
   // Does `work` for the numbers up to `count`, until it returns true; a slice at a time, so that the page stays
@@ -60,21 +88,40 @@ courseLive.transformer = async words => {
     return () => clearTimeout(timer);
   }
 
-  const isExact = ([source, target], options) => network.translate(source.split(" "), options).tokens.join(" ") === target;
+  const isExact = ([source, target], options) =>
+    network.translate(source.split(" "), options).tokens.join(" ") === target;
 
   // Looks for a test sentence that is translated in another way with these options; a different one each time.
   function findChanged(options, found, tell) {
     const first = Math.floor(Math.random() * rows.length);
     const written = (tokens, how) => network.translate(tokens, how).tokens.join(" ");
-    return inSlices(rows.length, i => {
-      const tokens = rows[(first + i) % rows.length][0].split(" ");
-      if (written(tokens, options) === written(tokens)) return false;
-      found(tokens);
-      return true;
-    }, tell);
+    return inSlices(
+      rows.length,
+      i => {
+        const tokens = rows[(first + i) % rows.length][0].split(" ");
+        if (written(tokens, options) === written(tokens)) return false;
+        found(tokens);
+        return true;
+      },
+      tell,
+    );
   }
 
   const anySentence = () => rows[Math.floor(Math.random() * rows.length)][0].split(" ");
 
-  return { network, rows, groups, heads, mapOf, compared, chance, shown, inSlices, isExact, findChanged, anySentence, LANGUAGE };
+  return {
+    network,
+    rows,
+    groups,
+    heads,
+    mapOf,
+    compared,
+    chance,
+    shown,
+    inSlices,
+    isExact,
+    findChanged,
+    anySentence,
+    LANGUAGE,
+  };
 };

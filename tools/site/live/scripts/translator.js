@@ -1,8 +1,21 @@
 // The live translator: a sentence, its translation token by token, and where the network looks at each step.
 courseLive.components.translator = async ({ box, words, targets }) => {
-  const { element, fill, still, legible, readState, writeState, EOS, heat: { table, bar, number, share } } = courseLive;
+  const {
+    element,
+    fill,
+    still,
+    legible,
+    readState,
+    writeState,
+    EOS,
+    heat: { table, bar, number, share },
+  } = courseLive;
   const COURSE_SENTENCE = "give me two new hats .";
-  const EXAMPLES = ["she doesn't like your red cup .", "the old bag is under the chair .", "does the teacher have a small horse ?"]; // new to all four networks, which translate them exactly
+  const EXAMPLES = [
+    "she doesn't like your red cup .",
+    "the old bag is under the chair .",
+    "does the teacher have a small horse ?",
+  ]; // new to all four networks, which translate them exactly
   const PAUSE = 600; // milliseconds from one token to the next
   const LONGEST = 80; // letters of a sentence
   const OFFERS = 6; // words that begin like the one that is being typed
@@ -28,7 +41,14 @@ courseLive.components.translator = async ({ box, words, targets }) => {
 
   // As the corpus writes sentences: lower case (a Turkish keyboard writes İ for I), a full stop or another such mark apart at the end, no commas.
   function tokensIn(text) {
-    const apart = text.normalize("NFC").replace(/[İı]/g, "i").toLowerCase().replace(/[’‘]/g, "'").replace(/[,;:"“”]/g, " ").replace(/\bi am\b/g, "i'm").replace(/([.!?])/g, " $1 ");
+    const apart = text
+      .normalize("NFC")
+      .replace(/[İı]/g, "i")
+      .toLowerCase()
+      .replace(/[’‘]/g, "'")
+      .replace(/[,;:"“”]/g, " ")
+      .replace(/\bi am\b/g, "i'm")
+      .replace(/([.!?])/g, " $1 ");
     return apart.split(/\s+/).filter(Boolean);
   }
 
@@ -45,9 +65,14 @@ courseLive.components.translator = async ({ box, words, targets }) => {
       for (let j = 1; j <= other.length; j += 1) {
         const same = one[i - 1] === other[j - 1];
         const swapped = i > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-        row.push(Math.min(
-          rows[i - 1][j] + 1, row[j - 1] + 1, rows[i - 1][j - 1] + (same ? 0 : REPLACED),
-          swapped ? rows[i - 2][j - 2] + 1 : Infinity));
+        row.push(
+          Math.min(
+            rows[i - 1][j] + 1,
+            row[j - 1] + 1,
+            rows[i - 1][j - 1] + (same ? 0 : REPLACED),
+            swapped ? rows[i - 2][j - 2] + 1 : Infinity,
+          ),
+        );
       }
       rows.push(row);
     }
@@ -55,9 +80,14 @@ courseLive.components.translator = async ({ box, words, targets }) => {
   }
 
   // The state of the grammar after these tokens; 0 after a whole sentence, none where it has no such sentence.
-  const stateAfter = tokens => tokens.reduce((state, token) => grammar[state]?.[network.ids.get(token)], grammar.length - 1);
+  const stateAfter = tokens =>
+    tokens.reduce((state, token) => grammar[state]?.[network.ids.get(token)], grammar.length - 1);
   const isSentence = tokens => grammar[stateAfter(tokens)]?.[EOS] === 0;
-  const nextWords = tokens => Object.keys(grammar[stateAfter(tokens)] ?? {}).map(Number).filter(id => id !== EOS).map(id => network.words.source[id]); // the frequent ones first
+  const nextWords = tokens =>
+    Object.keys(grammar[stateAfter(tokens)] ?? {})
+      .map(Number)
+      .filter(id => id !== EOS)
+      .map(id => network.words.source[id]); // the frequent ones first
 
   const knownWords = () => network.words.source.filter(token => /^[a-z]/.test(token)); // no special tokens, no marks
 
@@ -73,18 +103,43 @@ courseLive.components.translator = async ({ box, words, targets }) => {
   const strangersIn = tokens => tokens.filter(token => !network.knows(token));
 
   // Letters that English has not, and more words that are unknown than known.
-  const foreign = tokens => /(?![a-z])\p{L}/u.test(tokens.join(""))
-    && 2 * strangersIn(tokens).length > tokens.filter(token => /\p{L}/u.test(token)).length;
+  const foreign = tokens =>
+    /(?![a-z])\p{L}/u.test(tokens.join("")) &&
+    2 * strangersIn(tokens).length > tokens.filter(token => /\p{L}/u.test(token)).length;
 
   // As the language writes a sentence: suffixes and marks at their word.
-  const written = tokens => tokens.join(writing.space).replace(/ \+|(?<=') /g, "").replace(new RegExp(` (?=[${writing.close}])`, "g"), "");
+  const written = tokens =>
+    tokens
+      .join(writing.space)
+      .replace(/ \+|(?<=') /g, "")
+      .replace(new RegExp(` (?=[${writing.close}])`, "g"), "");
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
-  const input = element("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false", maxlength: LONGEST, oninput: offer, lang: "en", value: (asked.sentence ?? COURSE_SENTENCE).slice(0, LONGEST) });
-  const choices = targets.map(code => element("label", {}, element("input", {
-    type: "radio", name: "live-language", value: code, checked: code === language, onchange: () => choose(code).catch(() => unknown.replaceChildren(words.failed)),
-  }), element("span", {}, words[code])));
+  const input = element("input", {
+    type: "text",
+    autocomplete: "off",
+    autocapitalize: "none",
+    spellcheck: "false",
+    maxlength: LONGEST,
+    oninput: offer,
+    lang: "en",
+    value: (asked.sentence ?? COURSE_SENTENCE).slice(0, LONGEST),
+  });
+  const choices = targets.map(code =>
+    element(
+      "label",
+      {},
+      element("input", {
+        type: "radio",
+        name: "live-language",
+        value: code,
+        checked: code === language,
+        onchange: () => choose(code).catch(() => unknown.replaceChildren(words.failed)),
+      }),
+      element("span", {}, words[code]),
+    ),
+  );
   const completions = element("p", { class: "live-stepper live-completions" });
   const unknown = element("div", { class: "live-unknown", role: "status" });
   const sentence = element("p", { class: "live-written", "aria-hidden": "true" }); // grows by a token a step
@@ -95,30 +150,58 @@ courseLive.components.translator = async ({ box, words, targets }) => {
   const suffix = element("p", { class: "live-small" }, words.suffix);
   const known = element("p", { class: "live-known", lang: "en" });
   const list = element("details", {}, element("summary", {}, words.known), known);
-  const heat = element("div", { class: "live-scroll", onclick: event => { // a row, or the button in it
-    const line = event.target.closest("tbody tr");
-    if (!line) return;
-    show(line.sectionRowIndex, result.steps.length); // who asks for a step has the whole sentence
-    // On a phone the step may lie below: then the map goes up as far as it stays in sight.
-    if (detail.getBoundingClientRect().bottom > innerHeight) heat.scrollIntoView({ block: "start", behavior: still() ? "auto" : "smooth" });
-  } });
+  const heat = element("div", {
+    class: "live-scroll",
+    onclick: event => {
+      // a row, or the button in it
+      const line = event.target.closest("tbody tr");
+      if (!line) return;
+      show(line.sectionRowIndex, result.steps.length); // who asks for a step has the whole sentence
+      // On a phone the step may lie below: then the map goes up as far as it stays in sight.
+      if (detail.getBoundingClientRect().bottom > innerHeight)
+        heat.scrollIntoView({ block: "start", behavior: still() ? "auto" : "smooth" });
+    },
+  });
   const detail = element("div", { class: "live-detail" });
   const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const back = button(words.back, () => show(current - 1));
   const forward = button(words.forward, () => show(current + 1));
   const again = button(words.play, play);
   const place = element("output", { class: "live-place" });
-  const form = element("form", { class: "live-form", onsubmit: submit },
+  const form = element(
+    "form",
+    { class: "live-form", onsubmit: submit },
     element("fieldset", {}, element("legend", {}, words.into), choices),
     element("label", { class: "live-sentence" }, element("span", {}, words.sentence), input),
     completions,
     element("button", { type: "submit", class: "button live-main" }, words.translate),
     button(words.another, another),
-    element("p", { class: "live-examples" }, words.examples, EXAMPLES.map(text => element("button", { type: "button", class: "live-link", lang: "en", onclick: () => translate(text) }, text.replace(/ (?=[.?]$)/, "")))));
-  const outcome = element("div", {}, sentence, told, sure,
-    element("div", { class: "live-columns" },
+    element(
+      "p",
+      { class: "live-examples" },
+      words.examples,
+      EXAMPLES.map(text =>
+        element(
+          "button",
+          { type: "button", class: "live-link", lang: "en", onclick: () => translate(text) },
+          text.replace(/ (?=[.?]$)/, ""),
+        ),
+      ),
+    ),
+  );
+  const outcome = element(
+    "div",
+    {},
+    sentence,
+    told,
+    sure,
+    element(
+      "div",
+      { class: "live-columns" },
       element("div", {}, heat, press, compared, suffix),
-      element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail)));
+      element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail),
+    ),
+  );
   box.append(form, list, unknown, outcome);
 
   // --- drawing ----------------------------------------------------------------------------------------
@@ -127,20 +210,33 @@ courseLive.components.translator = async ({ box, words, targets }) => {
 
   function drawHeat(gold) {
     const label = token => element("button", { type: "button" }, token);
-    heat.replaceChildren(table({
-      rows: { tokens: result.steps.map(step => step.token), lang: writing.lang },
-      columns: { tokens: result.source.map(read), lang: "en" },
-      weights: result.steps.map(step => step.weights),
-      gold, words, label,
-    }));
+    heat.replaceChildren(
+      table({
+        rows: { tokens: result.steps.map(step => step.token), lang: writing.lang },
+        columns: { tokens: result.source.map(read), lang: "en" },
+        weights: result.steps.map(step => step.weights),
+        gold,
+        words,
+        label,
+      }),
+    );
   }
 
   // The 64 numbers of the context as small bars, upwards where they are positive.
   function contextStrip(context) {
-    const bars = [...context].map((value, i) => element("svg:rect", {
-      x: i, width: 0.8, y: Math.min(0, -value), height: Math.abs(value),
-    }));
-    return element("svg:svg", { viewBox: "0 -1 64 2", preserveAspectRatio: "none", class: "live-context", "aria-hidden": "true" }, bars);
+    const bars = [...context].map((value, i) =>
+      element("svg:rect", {
+        x: i,
+        width: 0.8,
+        y: Math.min(0, -value),
+        height: Math.abs(value),
+      }),
+    );
+    return element(
+      "svg:svg",
+      { viewBox: "0 -1 64 2", preserveAspectRatio: "none", class: "live-context", "aria-hidden": "true" },
+      bars,
+    );
   }
 
   function drawDetail() {
@@ -148,23 +244,59 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     const t = current + 1;
     const sub = text => element("sub", {}, text);
     const amount = value => element("span", { class: "live-amount" }, share(value)); // of one width: the bars begin together
-    const lines = result.source.map((token, i) => element("tr", {},
-      element("th", { scope: "row", lang: "en" }, legible(read(token), words)),
-      element("td", {}, number(step.scores[i])),
-      element("td", {}, amount(step.weights[i]), bar(step.weights[i]))));
-    const next = network.best(step.logits, BESTS).map(({ token, probability }) => element("tr", {},
-      element("th", { scope: "row", lang: writing.lang }, legible(token, words)),
-      element("td", {}, amount(probability), bar(probability))));
+    const lines = result.source.map((token, i) =>
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row", lang: "en" }, legible(read(token), words)),
+        element("td", {}, number(step.scores[i])),
+        element("td", {}, amount(step.weights[i]), bar(step.weights[i])),
+      ),
+    );
+    const next = network
+      .best(step.logits, BESTS)
+      .map(({ token, probability }) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row", lang: writing.lang }, legible(token, words)),
+          element("td", {}, amount(probability), bar(probability)),
+        ),
+      );
     const column = text => element("th", { scope: "col" }, text);
     detail.replaceChildren(
-      element("table", { class: "live-scores" },
-        element("thead", {}, element("tr", {}, column(words.read), column(words.score), column(words.weight))),
-        element("tbody", {}, lines)),
-      element("p", { class: "live-small" }, element("i", {}, "c"), sub(t), " = Σ ", element("i", {}, "α"), sub(`${t},i`), " ", element("i", {}, "h"), sub("i"), " ", words.context),
+      element(
+        "table",
+        { class: "live-scores" },
+        element(
+          "thead",
+          {},
+          element("tr", {}, column(words.read), column(words.score), column(words.weight)),
+        ),
+        element("tbody", {}, lines),
+      ),
+      element(
+        "p",
+        { class: "live-small" },
+        element("i", {}, "c"),
+        sub(t),
+        " = Σ ",
+        element("i", {}, "α"),
+        sub(`${t},i`),
+        " ",
+        element("i", {}, "h"),
+        sub("i"),
+        " ",
+        words.context,
+      ),
       contextStrip(step.context),
-      element("table", { class: "live-next" },
+      element(
+        "table",
+        { class: "live-next" },
         element("thead", {}, element("tr", {}, column(words.next), column(words.probability))),
-        element("tbody", {}, next)));
+        element("tbody", {}, next),
+      ),
+    );
   }
 
   function update() {
@@ -216,33 +348,51 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     const strangers = [...new Set(strangersIn(tokens))];
     const quoted = strangers.map(word => fill(words.quoted, { word }));
     const joined = new Intl.ListFormat(edition.locale).format(quoted);
-    const offered = strangers.map(word => [word, nearest(word)]).filter(([, near]) => near).map(([word, near]) => {
-      const take = () => translate(tokens.map(token => (token === word ? near : token)).join(" "));
-      return button(fill(words.take, { old: word, word: near }), take);
-    });
+    const offered = strangers
+      .map(word => [word, nearest(word)])
+      .filter(([, near]) => near)
+      .map(([word, near]) => {
+        const take = () => translate(tokens.map(token => (token === word ? near : token)).join(" "));
+        return button(fill(words.take, { old: word, word: near }), take);
+      });
     const all = element("button", { type: "button", class: "live-link", onclick: openList }, words.see);
     unknown.replaceChildren(
       ...(strangers.length ? [element("p", {}, fill(words.unknown, { words: joined }), " ", all)] : []),
-      ...(offered.length ? [element("p", { class: "live-stepper" }, offered)] : []));
+      ...(offered.length ? [element("p", { class: "live-stepper" }, offered)] : []),
+    );
   }
 
   // A word goes to the end of the sentence, in place of what has been typed of it; after a whole sentence it begins one.
   function add(word) {
     const before = /[.?!]\s*$/.test(input.value) ? "" : input.value.replace(/[a-z'’]*$/i, "");
     input.value = `${before}${word} `;
-    if (/^[.?!]$/.test(word)) { translate(); return; }
+    if (/^[.?!]$/.test(word)) {
+      translate();
+      return;
+    }
     offer();
     if (!matchMedia("(pointer: coarse)").matches) input.focus(); // its keyboard would cover the words
   }
 
-  const chips = tokens => tokens.map(word => element("button", { type: "button", class: "button", lang: "en", onclick: () => add(word) }, legible(word, words)));
+  const chips = tokens =>
+    tokens.map(word =>
+      element(
+        "button",
+        { type: "button", class: "button", lang: "en", onclick: () => add(word) },
+        legible(word, words),
+      ),
+    );
 
   // While a sentence is typed: the words that the grammar lets come next, or that go on as what is typed does.
   function offer() {
-    unknown.replaceChildren(...(input.value.length < LONGEST ? [] : [element("p", {}, fill(words.longest, { n: LONGEST }))]));
+    unknown.replaceChildren(
+      ...(input.value.length < LONGEST ? [] : [element("p", {}, fill(words.longest, { n: LONGEST }))]),
+    );
     const typed = input.value.toLowerCase().match(/[a-z']*$/)[0];
     const next = nextWords(tokensIn(input.value.slice(0, input.value.length - typed.length)));
-    const fitting = [...new Set([...next, ...knownWords()])].filter(word => word.startsWith(typed) && word !== typed);
+    const fitting = [...new Set([...next, ...knownWords()])].filter(
+      word => word.startsWith(typed) && word !== typed,
+    );
     completions.replaceChildren(...chips(typed ? fitting.slice(0, OFFERS) : next.slice(0, NEXT)));
     if (!typed && next.length) completions.prepend(element("span", { lang: edition.locale }, words.go_on));
   }
@@ -264,7 +414,12 @@ courseLive.components.translator = async ({ box, words, targets }) => {
   function tellForeign() {
     unknown.replaceChildren(
       element("p", {}, words.english),
-      element("p", { class: "live-stepper" }, button(COURSE_SENTENCE, () => translate(COURSE_SENTENCE))));
+      element(
+        "p",
+        { class: "live-stepper" },
+        button(COURSE_SENTENCE, () => translate(COURSE_SENTENCE)),
+      ),
+    );
   }
 
   function compare(source) {
@@ -277,11 +432,18 @@ courseLive.components.translator = async ({ box, words, targets }) => {
 
   // A sentence is as good as its weakest token, more or less.
   function tellSure() {
-    const least = result.steps.map(step => network.best(step.logits, 1)[0]).reduce((a, b) => (b.probability < a.probability ? b : a));
+    const least = result.steps
+      .map(step => network.best(step.logits, 1)[0])
+      .reduce((a, b) => (b.probability < a.probability ? b : a));
     const token = element("b", { lang: writing.lang }, legible(least.token, words));
     const amount = least.probability < 0.995 ? share(least.probability) : `>${number(0.99)}`;
     const [start, end] = fill(words.sure, { share: amount, token: "\n" }).split("\n");
-    const doubt = least.probability < DOUBTFUL ? fill(words.doubt, { half: number(DOUBTFUL) }) : isSentence(tokensIn(input.value)) ? "" : words.unlike;
+    const doubt =
+      least.probability < DOUBTFUL
+        ? fill(words.doubt, { half: number(DOUBTFUL) })
+        : isSentence(tokensIn(input.value))
+          ? ""
+          : words.unlike;
     sure.replaceChildren(start, token, end, edition.spaces ? " " : "", doubt);
   }
 
@@ -327,16 +489,27 @@ courseLive.components.translator = async ({ box, words, targets }) => {
 
   async function choose(code) {
     language = code;
-    const [stored, sentences, { states }] = await Promise.all([`bahdanau-${code}`, `sentences-${code}`, "grammar"].map(name => courseLive.content(name)));
+    const [stored, sentences, { states }] = await Promise.all(
+      [`bahdanau-${code}`, `sentences-${code}`, "grammar"].map(name => courseLive.content(name)),
+    );
     if (language !== code) return; // another was chosen meanwhile
     network = new courseLive.Bahdanau(stored);
     writing = sentences.writing;
     grammar = states;
-    known.replaceChildren(...knownWords().sort().map(word => element("button", { type: "button", onclick: () => add(word) }, word)));
-    rows = new Map(sentences.rows.map(([source, target, gold]) => [source, {
-      target: target.split(" "),
-      gold: gold.split(" ").map(places => places.split(",").map(Number)),
-    }]));
+    known.replaceChildren(
+      ...knownWords()
+        .sort()
+        .map(word => element("button", { type: "button", onclick: () => add(word) }, word)),
+    );
+    rows = new Map(
+      sentences.rows.map(([source, target, gold]) => [
+        source,
+        {
+          target: target.split(" "),
+          gold: gold.split(" ").map(places => places.split(",").map(Number)),
+        },
+      ]),
+    );
     translate();
   }
 

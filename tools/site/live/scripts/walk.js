@@ -1,10 +1,21 @@
 // The walk: one sentence through the whole Transformer, step by step. The state is in the address, so that a link
 // leads to a sentence, a step, a word, a layer and a head: #play-walk?step=scores&layer=0&head=2.
 courseLive.components.walk = async ({ box, words }) => {
-  const { element, fill, legible, still, matrix, heat: { number, share, bar, drawing } } = courseLive;
+  const {
+    element,
+    fill,
+    legible,
+    still,
+    matrix,
+    heat: { number, share, bar, drawing },
+  } = courseLive;
   const LANGUAGE = "fr";
   const COURSE_SENTENCE = "give me two new hats .";
-  const EXAMPLES = [COURSE_SENTENCE, "my mother saw two white flowers .", "there are three white cars here ."]; // in the last one the network errs
+  const EXAMPLES = [
+    COURSE_SENTENCE,
+    "my mother saw two white flowers .",
+    "there are three white cars here .",
+  ]; // in the last one the network errs
   const LONGEST = 12; // tokens
   const PAUSE = 4000; // milliseconds of each step while it is played
   const READING = 4500; // and more for its text, on average: about three and a half minutes in all
@@ -13,7 +24,11 @@ courseLive.components.walk = async ({ box, words }) => {
   const SWIPE = 50; // pixels
   const OFFERED = 8; // words to put in a word's place
 
-  const [stored, { rows: corpus }, training] = await Promise.all([`transformer-${LANGUAGE}`, `sentences-${LANGUAGE}`, "sentences-training"].map(name => courseLive.content(name)));
+  const [stored, { rows: corpus }, training] = await Promise.all(
+    [`transformer-${LANGUAGE}`, `sentences-${LANGUAGE}`, "sentences-training"].map(name =>
+      courseLive.content(name),
+    ),
+  );
   const network = new courseLive.Transformer(stored);
   const steps = courseLive.walkSteps({ words, network });
 
@@ -42,7 +57,8 @@ courseLive.components.walk = async ({ box, words }) => {
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
-  const button = (label, onclick, more = "") => element("button", { type: "button", class: `button ${more}`, onclick }, label);
+  const button = (label, onclick, more = "") =>
+    element("button", { type: "button", class: `button ${more}`, onclick }, label);
   const path = element("ol", { class: "walk-path", "aria-label": words.steps });
   const title = element("p", { class: "walk-title" });
   const told = element("p", { class: "walk-told" });
@@ -50,17 +66,43 @@ courseLive.components.walk = async ({ box, words }) => {
   const stage = element("div", { class: "walk-stage" });
   const detail = element("div", { class: "walk-detail" });
   const numbers = element("div", { class: "live-scroll" });
-  const asTable = element("details", { ontoggle: drawNumbers }, element("summary", {}, words.numbers), numbers);
-  const back = button(words.back, () => { pause(); go(state.step - 1); });
-  const forward = button(words.forward, () => { pause(); go(state.step + 1); });
+  const asTable = element(
+    "details",
+    { ontoggle: drawNumbers },
+    element("summary", {}, words.numbers),
+    numbers,
+  );
+  const back = button(words.back, () => {
+    pause();
+    go(state.step - 1);
+  });
+  const forward = button(words.forward, () => {
+    pause();
+    go(state.step + 1);
+  });
   const playing = button(words.play, () => (timer ? pause() : play()), "live-main");
   const reading = element("span", { class: "walk-reading" });
   const copied = element("span", { role: "status", class: "live-small" });
   const copy = element("button", { type: "button", class: "live-link", onclick: copyAddress }, words.copy);
-  const links = steps.map((step, place) => element("button", { type: "button", onclick: () => { pause(); go(place); } }, step.title));
-  path.append(...steps.flatMap((step, place) => [
-    ...(step.part ? [element("li", { class: "walk-part" }, step.part)] : []),
-    element("li", {}, links[place])]));
+  const links = steps.map((step, place) =>
+    element(
+      "button",
+      {
+        type: "button",
+        onclick: () => {
+          pause();
+          go(place);
+        },
+      },
+      step.title,
+    ),
+  );
+  path.append(
+    ...steps.flatMap((step, place) => [
+      ...(step.part ? [element("li", { class: "walk-part" }, step.part)] : []),
+      element("li", {}, links[place]),
+    ]),
+  );
 
   box.addEventListener("keydown", event => {
     const onward = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -71,21 +113,45 @@ courseLive.components.walk = async ({ box, words }) => {
     if (path.contains(event.target)) links[state.step].focus();
   });
 
-  const plan = courseLive.walkPlan(name => { pause(); go(steps.findIndex(step => step.name === name)); });
-  const text = element("div", { class: "walk-text" }, element("div", { role: "status" }, title, told), plan.node);
+  const plan = courseLive.walkPlan(name => {
+    pause();
+    go(steps.findIndex(step => step.name === name));
+  });
+  const text = element(
+    "div",
+    { class: "walk-text" },
+    element("div", { role: "status" }, title, told),
+    plan.node,
+  );
 
   let touched; // where a finger came down on the text: a swipe turns to another step
-  text.addEventListener("touchstart", event => { touched = event.touches[0].clientX; }, { passive: true });
+  text.addEventListener(
+    "touchstart",
+    event => {
+      touched = event.touches[0].clientX;
+    },
+    { passive: true },
+  );
   text.addEventListener("touchend", event => {
     const far = event.changedTouches[0].clientX - touched;
     if (Math.abs(far) < SWIPE) return;
     pause();
     go(state.step - Math.sign(far));
   });
-  box.append(path, text, choice,
+  box.append(
+    path,
+    text,
+    choice,
     element("div", { class: "walk-body" }, stage, detail),
-    element("div", { class: "walk-more" }, asTable, reading, element("span", { class: "walk-copy" }, copied, copy)),
-    element("div", { class: "walk-controls" }, back, playing, forward));
+    element(
+      "div",
+      { class: "walk-more" },
+      asTable,
+      reading,
+      element("span", { class: "walk-copy" }, copied, copy),
+    ),
+    element("div", { class: "walk-controls" }, back, playing, forward),
+  );
 
   // --- the network -------------------------------------------------------------------------------------
 
@@ -98,10 +164,15 @@ courseLive.components.walk = async ({ box, words }) => {
     const reference = corpus.find(([source]) => source === state.sentence);
     const isSame = reference?.[1] === result.tokens.join(" ");
     run = {
-      rows: result.rows, source: result.source.map(readAs), read: ["<bos>", ...next.slice(0, -1)], next,
+      rows: result.rows,
+      source: result.source.map(readAs),
+      read: ["<bos>", ...next.slice(0, -1)],
+      next,
       sourceIds: result.source.map(token => network.ids.get(token) ?? network.ids.get("<unk>")),
-      lang: LANGUAGE, vocabulary: network.words.target.length,
-      reference: reference?.[1].split(" "), isSame,
+      lang: LANGUAGE,
+      vocabulary: network.words.target.length,
+      reference: reference?.[1].split(" "),
+      isSame,
       gold: isSame ? reference[2].split(" ").map(places => places.split(",").map(Number)) : undefined,
     };
     run.readIds = run.read.map(token => network.words.target.indexOf(token));
@@ -113,34 +184,57 @@ courseLive.components.walk = async ({ box, words }) => {
   // Of the encoder the row with the largest weight on another token, of the decoder the token that is being written.
   function firstRow(side) {
     if (side === "decoder") return state.word;
-    const others = run.rows[`encoder.blocks.${state.layer}.attention.weights`].map((heads, i) => Math.max(...heads[state.head].filter((_, j) => j !== i)));
+    const others = run.rows[`encoder.blocks.${state.layer}.attention.weights`].map((heads, i) =>
+      Math.max(...heads[state.head].filter((_, j) => j !== i)),
+    );
     return others.indexOf(Math.max(...others));
   }
 
   // --- drawing -----------------------------------------------------------------------------------------
 
-  const sideOf = step => (steps.indexOf(step) < steps.findIndex(({ name }) => name === "written") ? "encoder" : "decoder");
+  const sideOf = step =>
+    steps.indexOf(step) < steps.findIndex(({ name }) => name === "written") ? "encoder" : "decoder";
   const highestIn = row => row.reduce((best, value, i) => (value > row[best] ? i : best), 0);
-  const largestIn = row => row.reduce((best, value, i) => (Math.abs(value) > Math.abs(row[best]) && Number.isFinite(value) ? i : best), 0);
+  const largestIn = row =>
+    row.reduce(
+      (best, value, i) => (Math.abs(value) > Math.abs(row[best]) && Number.isFinite(value) ? i : best),
+      0,
+    );
   const word = (token, lang) => element("i", { lang }, legible(token, words));
 
   // A text with words in it: {token} becomes the element that `values` has for it.
-  const filled = (text, values) => text.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? values[part].cloneNode?.(true) ?? values[part] : part));
+  const filled = (text, values) =>
+    text
+      .split(/\{(\w+)\}/)
+      .map((part, i) => (i % 2 ? (values[part].cloneNode?.(true) ?? values[part]) : part));
 
   function facts() {
     const [layer, head] = [`blocks.${state.layer}`, state.head];
     const side = sideOf(steps[state.step]);
     const i = rows[side];
-    const weights = run.rows[side === "encoder" ? `encoder.${layer}.attention.weights` : `decoder.${layer}.cross_attention.weights`][i][head];
+    const weights =
+      run.rows[
+        side === "encoder" ? `encoder.${layer}.attention.weights` : `decoder.${layer}.cross_attention.weights`
+      ][i][head];
     const top = largestIn(weights);
     const [best] = network.best(run.rows["decoder.dense"][state.word], 1);
     return {
       token: word(side === "encoder" ? run.source[i] : run.next[i], side === "encoder" ? "en" : LANGUAGE),
-      other: word(run.source[top], "en"), weight: share(weights[top]),
+      other: word(run.source[top], "en"),
+      weight: share(weights[top]),
       written: word(run.read.slice(0, state.word + 1).join(" "), LANGUAGE),
-      word: word(best.token, LANGUAGE), probability: share(best.probability),
-      sentence: element("b", { lang: LANGUAGE }, run.next.filter(token => token !== "<eos>").join(" ").replace(/ (?=\.$)/, "")),
-      n: run.vocabulary, layers: network.numLayers,
+      word: word(best.token, LANGUAGE),
+      probability: share(best.probability),
+      sentence: element(
+        "b",
+        { lang: LANGUAGE },
+        run.next
+          .filter(token => token !== "<eos>")
+          .join(" ")
+          .replace(/ (?=\.$)/, ""),
+      ),
+      n: run.vocabulary,
+      layers: network.numLayers,
     };
   }
 
@@ -148,16 +242,29 @@ courseLive.components.walk = async ({ box, words }) => {
     const step = steps[state.step];
     Object.assign(run, { word: state.word, layer: state.layer, head: state.head });
     const side = sideOf(step);
-    const last = step.name === "sentence" ? run.next.length - 1 : { encoder: run.source.length - 1, decoder: state.word }[side];
+    const last =
+      step.name === "sentence"
+        ? run.next.length - 1
+        : { encoder: run.source.length - 1, decoder: state.word }[side];
     rows[side] = Math.min(rows[side] ?? firstRow(side), last);
     const shown = step.show(run);
-    pictures = shown.map((picture, place) => ({ ...PICTURES[picture.kind ?? "matrix"](picture, place), picture }));
+    pictures = shown.map((picture, place) => ({
+      ...PICTURES[picture.kind ?? "matrix"](picture, place),
+      picture,
+    }));
     const sides = pictures.filter(({ picture }) => picture.side).map(({ node }) => node);
     const beside = element("div", { class: "walk-beside" });
-    stage.replaceChildren(...pictures.filter(({ picture }) => !picture.side).map(({ node }) => node), ...(sides.length ? [beside] : []));
+    stage.replaceChildren(
+      ...pictures.filter(({ picture }) => !picture.side).map(({ node }) => node),
+      ...(sides.length ? [beside] : []),
+    );
     beside.append(...sides);
     reading.replaceChildren(...readOn(step));
-    title.replaceChildren(element("span", { class: "walk-count" }, fill(words.step, { t: state.step + 1, n: steps.length })), " ", element("b", {}, step.title));
+    title.replaceChildren(
+      element("span", { class: "walk-count" }, fill(words.step, { t: state.step + 1, n: steps.length })),
+      " ",
+      element("b", {}, step.title),
+    );
     told.replaceChildren(...filled(step.told, facts()), ...remark(step));
     drawChoice(step);
     openFirst(step, shown);
@@ -168,7 +275,9 @@ courseLive.components.walk = async ({ box, words }) => {
   // A link back to the section that leads to a step.
   function readOn({ name }) {
     const section = document.querySelector(`.live-step a[href$="?step=${name}"]`)?.closest("section[id]");
-    return section && !section.closest("[hidden]") ? [element("a", { href: `#${section.id}` }, section.querySelector("h2, h3").firstChild.textContent)] : [];
+    return section && !section.closest("[hidden]")
+      ? [element("a", { href: `#${section.id}` }, section.querySelector("h2, h3").firstChild.textContent)]
+      : [];
   }
 
   function openFirst(step, shown) {
@@ -176,10 +285,16 @@ courseLive.components.walk = async ({ box, words }) => {
     const row = Math.min(rows[sideOf(step)], (shown[place].values?.length ?? 1) - 1);
     const values = shown[place].logits ?? shown[place].values[row];
     const isSigned = !(shown[place].logits || shown[place].columns);
-    const start = step.name === "heads" ? state.head * values.length / network.numHeads : 0; // of the head's own features
-    const own = step.name === "heads" ? values.subarray(start, start + values.length / network.numHeads) : values;
+    const start = step.name === "heads" ? (state.head * values.length) / network.numHeads : 0; // of the head's own features
+    const own =
+      step.name === "heads" ? values.subarray(start, start + values.length / network.numHeads) : values;
     const isKept = column !== undefined && shown[place].columns && sideOf(step) === "encoder";
-    open(place, shown[place].logits ? 0 : row, isKept ? column : start + (isSigned ? largestIn : highestIn)(own), false);
+    open(
+      place,
+      shown[place].logits ? 0 : row,
+      isKept ? column : start + (isSigned ? largestIn : highestIn)(own),
+      false,
+    );
   }
 
   function open(place, i, j, byReader = true) {
@@ -192,7 +307,9 @@ courseLive.components.walk = async ({ box, words }) => {
       rows[sideOf(step)] = i;
       told.replaceChildren(...filled(step.told, facts()), ...remark(step));
     }
-    pictures.forEach(({ mark, picture }, other) => mark?.(picture.lang === lang ? i : -1, other === place ? j : -1));
+    pictures.forEach(({ mark, picture }, other) =>
+      mark?.(picture.lang === lang ? i : -1, other === place ? j : -1),
+    );
     detail.setAttribute("aria-live", byReader ? "polite" : "off"); // with a step, its text alone is read out
     drawDetail(step);
   }
@@ -201,11 +318,23 @@ courseLive.components.walk = async ({ box, words }) => {
   function drawDetail(step) {
     const [place, i, j] = opened;
     const { picture } = pictures[place];
-    const cell = step.cell && !["cards", "maps", "sentence"].includes(picture.kind) ? step.cell(run, picture.logits ? [place, j] : opened) : null;
+    const cell =
+      step.cell && !["cards", "maps", "sentence"].includes(picture.kind)
+        ? step.cell(run, picture.logits ? [place, j] : opened)
+        : null;
     detail.hidden = !cell;
-    if (!cell) { detail.replaceChildren(); return; }
-    const where = picture.logits ? [word(network.words.target[j], LANGUAGE)]
-      : [word(picture.tokens[i], picture.lang), picture.columns ? [" → ", word(picture.columns[j], picture.columnsLang)] : ` · ${fill(words.feature_n, { n: j })}`];
+    if (!cell) {
+      detail.replaceChildren();
+      return;
+    }
+    const where = picture.logits
+      ? [word(network.words.target[j], LANGUAGE)]
+      : [
+          word(picture.tokens[i], picture.lang),
+          picture.columns
+            ? [" → ", word(picture.columns[j], picture.columnsLang)]
+            : ` · ${fill(words.feature_n, { n: j })}`,
+        ];
     const strips = (cell.strips ?? []).map(([symbol, values, role]) => {
       const svg = matrix.strip(values, { role });
       if (cell.mark !== undefined) svg.querySelector(".walk-mark").setAttribute("x", cell.mark);
@@ -216,66 +345,186 @@ courseLive.components.walk = async ({ box, words }) => {
       element("p", { class: "walk-equation" }, cell.equation),
       ...(cell.note ? [element("p", { class: "live-small" }, cell.note)] : []),
       ...(strips.length ? [element("div", { class: "walk-strips", "aria-hidden": "true" }, strips)] : []),
-      ...(cell.terms ? [termsOf(cell.terms)] : []));
+      ...(cell.terms ? [termsOf(cell.terms)] : []),
+    );
   }
 
   let termsOpen = false; // as the reader left them
   function termsOf({ heads, rows: lines, lang, mark }) {
     const column = text => element("th", { scope: "col" }, text);
-    const body = lines.map(([label, ...values], i) => element("tr", { class: i === mark ? "walk-opened" : false },
-      element("th", { scope: "row", lang }, lang ? legible(label, words) : label), values.map(value => element("td", {}, number(value)))));
-    const table = element("table", {}, element("thead", {}, element("tr", {}, heads.map(column))), element("tbody", {}, body));
+    const body = lines.map(([label, ...values], i) =>
+      element(
+        "tr",
+        { class: i === mark ? "walk-opened" : false },
+        element("th", { scope: "row", lang }, lang ? legible(label, words) : label),
+        values.map(value => element("td", {}, number(value))),
+      ),
+    );
+    const table = element(
+      "table",
+      {},
+      element("thead", {}, element("tr", {}, heads.map(column))),
+      element("tbody", {}, body),
+    );
     if (lang) return table; // a line for each token is short
-    return element("details", { open: termsOpen, ontoggle: event => { termsOpen = event.target.open; } },
-      element("summary", {}, fill(words.terms, { n: lines.length })), element("div", { class: "walk-terms", tabindex: "0" }, table));
+    return element(
+      "details",
+      {
+        open: termsOpen,
+        ontoggle: event => {
+          termsOpen = event.target.open;
+        },
+      },
+      element("summary", {}, fill(words.terms, { n: lines.length })),
+      element("div", { class: "walk-terms", tabindex: "0" }, table),
+    );
   }
 
   const PICTURES = {
-    matrix: (picture, place) => matrix.draw(picture, { words, label: `${picture.symbol} ${picture.shape}. ${words.keys}`, onopen: (i, j) => open(place, i, j) }),
+    matrix: (picture, place) =>
+      matrix.draw(picture, {
+        words,
+        label: `${picture.symbol} ${picture.shape}. ${words.keys}`,
+        onopen: (i, j) => open(place, i, j),
+      }),
 
     // Each token with its number; a word of the English sentence can be exchanged.
     cards: picture => {
       const isChosen = steps[state.step].name === "tokens";
-      const card = (token, i) => [element("b", { lang: picture.lang }, legible(token, words)), element("span", {}, picture.values[i][0])];
+      const card = (token, i) => [
+        element("b", { lang: picture.lang }, legible(token, words)),
+        element("span", {}, picture.values[i][0]),
+      ];
       return {
-        node: element("div", { class: "walk-matrix" }, element("p", { class: "walk-name" }, element("b", {}, picture.symbol), " ", element("code", {}, picture.shape)),
-          element("ol", { class: "walk-cards" }, picture.tokens.map((token, i) => element("li", { style: { "--row": i } },
-            isChosen && alternatives(i).length ? element("button", { type: "button", "aria-pressed": String(i === exchanged), onclick: () => exchange(i) }, card(token, i))
-              : element("span", { class: "walk-card" }, card(token, i))))),
-          isChosen ? chooser() : ""),
+        node: element(
+          "div",
+          { class: "walk-matrix" },
+          element(
+            "p",
+            { class: "walk-name" },
+            element("b", {}, picture.symbol),
+            " ",
+            element("code", {}, picture.shape),
+          ),
+          element(
+            "ol",
+            { class: "walk-cards" },
+            picture.tokens.map((token, i) =>
+              element(
+                "li",
+                { style: { "--row": i } },
+                isChosen && alternatives(i).length
+                  ? element(
+                      "button",
+                      { type: "button", "aria-pressed": String(i === exchanged), onclick: () => exchange(i) },
+                      card(token, i),
+                    )
+                  : element("span", { class: "walk-card" }, card(token, i)),
+              ),
+            ),
+          ),
+          isChosen ? chooser() : "",
+        ),
       };
     },
 
     maps: ({ maps, heads }) => ({
-      node: element("div", { class: "walk-maps" }, Array.from({ length: heads }, (_, head) => element("button", {
-        type: "button", "aria-pressed": String(head === state.head), onclick: () => { pause(); choose("head", head); },
-      }, drawing(maps.map(row => row[head]), maps[0][head].length), fill(words.head_n, { n: head })))),
+      node: element(
+        "div",
+        { class: "walk-maps" },
+        Array.from({ length: heads }, (_, head) =>
+          element(
+            "button",
+            {
+              type: "button",
+              "aria-pressed": String(head === state.head),
+              onclick: () => {
+                pause();
+                choose("head", head);
+              },
+            },
+            drawing(
+              maps.map(row => row[head]),
+              maps[0][head].length,
+            ),
+            fill(words.head_n, { n: head }),
+          ),
+        ),
+      ),
     }),
 
     ranking: ({ logits, shape }) => {
       const best = network.best(logits, RANKED);
       const ids = best.map(({ token }) => network.words.target.indexOf(token));
-      const lines = best.map(({ token, probability }, i) => element("tr", {},
-        element("th", { scope: "row" }, element("button", { type: "button", lang: LANGUAGE, onclick: () => open(0, 0, ids[i]) }, legible(token, words))),
-        element("td", {}, number(logits[ids[i]])), element("td", {}, element("span", { class: "live-amount" }, share(probability)), bar(probability))));
+      const lines = best.map(({ token, probability }, i) =>
+        element(
+          "tr",
+          {},
+          element(
+            "th",
+            { scope: "row" },
+            element(
+              "button",
+              { type: "button", lang: LANGUAGE, onclick: () => open(0, 0, ids[i]) },
+              legible(token, words),
+            ),
+          ),
+          element("td", {}, number(logits[ids[i]])),
+          element("td", {}, element("span", { class: "live-amount" }, share(probability)), bar(probability)),
+        ),
+      );
       const column = text => element("th", { scope: "col" }, text);
       return {
-        node: element("div", { class: "walk-matrix" }, element("p", { class: "walk-name" }, element("b", {}, "z"), " ", element("code", {}, shape)),
-          element("table", { class: "walk-ranking" }, element("thead", {}, element("tr", {}, column(words.next), column("logit"), column(words.probability))), element("tbody", {}, lines))),
+        node: element(
+          "div",
+          { class: "walk-matrix" },
+          element("p", { class: "walk-name" }, element("b", {}, "z"), " ", element("code", {}, shape)),
+          element(
+            "table",
+            { class: "walk-ranking" },
+            element(
+              "thead",
+              {},
+              element("tr", {}, column(words.next), column("logit"), column(words.probability)),
+            ),
+            element("tbody", {}, lines),
+          ),
+        ),
         mark: (_, id) => lines.forEach((line, i) => line.classList.toggle("walk-opened", ids[i] === id)),
       };
     },
 
     sentence: () => ({
-      node: element("div", { class: "walk-matrix" }, element("p", { class: "live-small" }, words.follow),
-        element("p", { class: "walk-chips" }, run.next.map((token, t) => element("button", {
-          type: "button", lang: LANGUAGE, class: errs(t) ? "walk-wrong" : false, "aria-pressed": String(t === state.word), onclick: () => follow(t),
-        }, legible(token, words))))),
+      node: element(
+        "div",
+        { class: "walk-matrix" },
+        element("p", { class: "live-small" }, words.follow),
+        element(
+          "p",
+          { class: "walk-chips" },
+          run.next.map((token, t) =>
+            element(
+              "button",
+              {
+                type: "button",
+                lang: LANGUAGE,
+                class: errs(t) ? "walk-wrong" : false,
+                "aria-pressed": String(t === state.word),
+                onclick: () => follow(t),
+              },
+              legible(token, words),
+            ),
+          ),
+        ),
+      ),
     }),
   };
 
   // Whether the network leaves the reference translation here for the first time.
-  const errs = t => run.reference && !run.isSame && t === run.next.findIndex((token, place) => token !== (run.reference[place] ?? "<eos>"));
+  const errs = t =>
+    run.reference &&
+    !run.isSame &&
+    t === run.next.findIndex((token, place) => token !== (run.reference[place] ?? "<eos>"));
 
   // What is added to a step's text for this sentence.
   function remark(step) {
@@ -284,15 +533,20 @@ courseLive.components.walk = async ({ box, words }) => {
     if (step.name === "sentence" && run.isSame) return [" ", words.right];
     if (step.name === "sentence" && !run.reference) return [" ", words.elsewhere];
     const wrong = run.next.findIndex((_, t) => errs(t));
-    if (wrong < 0 || (step.name !== "sentence" && !(step.name === "logits" && wrong === state.word))) return [];
-    const [own, other] = [run.next[wrong], run.reference[wrong] ?? "<eos>"].map(token => word(token, LANGUAGE));
+    if (wrong < 0 || (step.name !== "sentence" && !(step.name === "logits" && wrong === state.word)))
+      return [];
+    const [own, other] = [run.next[wrong], run.reference[wrong] ?? "<eos>"].map(token =>
+      word(token, LANGUAGE),
+    );
     return [" ", element("span", { class: "walk-error" }, filled(words.wrong, { own, other }))];
   }
 
   function alternatives(i) {
     const tokens = state.sentence.split(" ");
     if (!/^[a-z]/.test(tokens[i] ?? "")) return [];
-    return [...neighbours.get(around(tokens, i)) ?? []].filter(token => token !== tokens[i]).slice(0, OFFERED);
+    return [...(neighbours.get(around(tokens, i)) ?? [])]
+      .filter(token => token !== tokens[i])
+      .slice(0, OFFERED);
   }
 
   function exchange(i) {
@@ -305,24 +559,58 @@ courseLive.components.walk = async ({ box, words }) => {
   // Another word in place of the one that was pressed, or another sentence.
   function chooser() {
     const tokens = state.sentence.split(" ");
-    const chip = (text, onclick, more = {}) => element("button", { type: "button", lang: "en", onclick, ...more }, text);
-    const instead = alternatives(exchanged).map(token => chip(token, () => restart(tokens.with(exchanged, token).join(" "))));
+    const chip = (text, onclick, more = {}) =>
+      element("button", { type: "button", lang: "en", onclick, ...more }, text);
+    const instead = alternatives(exchanged).map(token =>
+      chip(token, () => restart(tokens.with(exchanged, token).join(" "))),
+    );
     const another = () => restart(corpus[Math.floor(Math.random() * corpus.length)][0]);
     return [
-      element("p", { class: instead.length ? "walk-chips" : "live-small" },
-        ...(instead.length ? [element("span", { class: "live-small" }, filled(words.instead, { token: word(tokens[exchanged], "en") })), ...instead] : [words.change])),
-      element("p", { class: "walk-chips" }, element("span", { class: "live-small" }, words.examples),
-        EXAMPLES.map(text => chip(text.replace(/ (?=[.?]$)/, ""), () => restart(text), { "aria-pressed": String(text === state.sentence) })),
-        element("button", { type: "button", onclick: another }, words.another))];
+      element(
+        "p",
+        { class: instead.length ? "walk-chips" : "live-small" },
+        ...(instead.length
+          ? [
+              element(
+                "span",
+                { class: "live-small" },
+                filled(words.instead, { token: word(tokens[exchanged], "en") }),
+              ),
+              ...instead,
+            ]
+          : [words.change]),
+      ),
+      element(
+        "p",
+        { class: "walk-chips" },
+        element("span", { class: "live-small" }, words.examples),
+        EXAMPLES.map(text =>
+          chip(text.replace(/ (?=[.?]$)/, ""), () => restart(text), {
+            "aria-pressed": String(text === state.sentence),
+          }),
+        ),
+        element("button", { type: "button", onclick: another }, words.another),
+      ),
+    ];
   }
 
   function drawChoice(step) {
-    const radios = (name, count) => courseLive.choice({
-      legend: words[name], name: `walk-${name}`, options: Array.from({ length: count }, (_, value) => [value, value]), chosen: state[name],
-      onchange: value => { pause(); choose(name, value); },
-    });
+    const radios = (name, count) =>
+      courseLive.choice({
+        legend: words[name],
+        name: `walk-${name}`,
+        options: Array.from({ length: count }, (_, value) => [value, value]),
+        chosen: state[name],
+        onchange: value => {
+          pause();
+          choose(name, value);
+        },
+      });
     const focused = choice.contains(document.activeElement) && document.activeElement.name;
-    choice.replaceChildren(...(step.chooses ? [radios("layer", network.numLayers)] : []), ...(step.chooses === "head" ? [radios("head", network.numHeads)] : []));
+    choice.replaceChildren(
+      ...(step.chooses ? [radios("layer", network.numLayers)] : []),
+      ...(step.chooses === "head" ? [radios("head", network.numHeads)] : []),
+    );
     if (focused) choice.querySelector(`[name="${focused}"]:checked`)?.focus();
   }
 
@@ -340,7 +628,12 @@ courseLive.components.walk = async ({ box, words }) => {
       else link.removeAttribute("aria-current");
     });
     const current = links[state.step];
-    requestAnimationFrame(() => path.scrollTo({ left: current.offsetLeft - (path.clientWidth - current.offsetWidth) / 2, behavior: still() ? "auto" : "smooth" }));
+    requestAnimationFrame(() =>
+      path.scrollTo({
+        left: current.offsetLeft - (path.clientWidth - current.offsetWidth) / 2,
+        behavior: still() ? "auto" : "smooth",
+      }),
+    );
     plan.mark(steps[state.step].name);
     back.disabled = state.step === 0;
     forward.disabled = state.step === steps.length - 1;
@@ -354,7 +647,8 @@ courseLive.components.walk = async ({ box, words }) => {
     state.step = step;
     draw();
     remember();
-    if (hadFocus && (!box.contains(document.activeElement) || document.activeElement.disabled)) box.focus({ preventScroll: true });
+    if (hadFocus && (!box.contains(document.activeElement) || document.activeElement.disabled))
+      box.focus({ preventScroll: true });
   }
 
   function choose(name, value) {
@@ -400,7 +694,7 @@ courseLive.components.walk = async ({ box, words }) => {
       else wait();
     };
     const wait = () => {
-      const milliseconds = PAUSE + READING * steps[state.step].told.length / averageLength;
+      const milliseconds = PAUSE + (READING * steps[state.step].told.length) / averageLength;
       box.style.setProperty("--wait", `${milliseconds}ms`);
       timer = setTimeout(onward, milliseconds);
     };
@@ -421,7 +715,11 @@ courseLive.components.walk = async ({ box, words }) => {
     const tokens = (asked.sentence ?? "").split(" ").filter(Boolean);
     if (tokens.length && tokens.length <= LONGEST) state.sentence = tokens.join(" ");
     if (step >= 0) state.step = step;
-    for (const [name, count] of [["layer", network.numLayers], ["head", network.numHeads], ["word", courseLive.MAX_STEPS]]) {
+    for (const [name, count] of [
+      ["layer", network.numLayers],
+      ["head", network.numHeads],
+      ["word", courseLive.MAX_STEPS],
+    ]) {
       if (/^\d+$/.test(asked[name] ?? "") && Number(asked[name]) < count) state[name] = Number(asked[name]);
     }
   }

@@ -17,13 +17,14 @@ courseLive.components.window = ({ box, words }) => {
   const upTo = (count, t) => [...Array(t + 1).keys()].reduce((sum, i) => sum + count(i), 0);
 
   // The token at each place of the cache after token t: the newest one that belongs there.
-  const cache = t => [...Array(width).keys()].map(place => t - ((t - place) % width + width) % width);
+  const cache = t => [...Array(width).keys()].map(place => t - ((((t - place) % width) + width) % width));
 
   const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const back = button(words.back, () => show(current - 1));
   const forward = button(words.forward, () => show(current + 1));
   const place = element("output", { class: "live-place" });
-  const key = (kind, label) => element("span", { class: "live-legend" }, element("span", { class: `live-spot live-${kind}` }), label);
+  const key = (kind, label) =>
+    element("span", { class: "live-legend" }, element("span", { class: `live-spot live-${kind}` }), label);
   const mask = element("div", { class: "live-board", "aria-hidden": "true" });
   const slots = element("table", { class: "live-slots" });
   const stored = element("p", { class: "live-line" });
@@ -31,22 +32,57 @@ courseLive.components.window = ({ box, words }) => {
   const counts = element("table", { class: "live-counts" });
   box.append(
     element("div", { class: "live-stepper live-stays" }, back, place, forward),
-    choice({ legend: words.width, name: "live-window", chosen: width, options: WIDTHS.map(w => [w, String(w)]), onchange: w => { width = w; show(current); } }),
-    element("div", { class: "live-pair" },
-      element("div", {},
-        element("p", { class: "live-small" }, words.pairs), mask,
-        element("div", { class: "live-stepper" }, key("now", words.seen), key("kept", words.reached), key("none", words.lost))),
-      element("div", { role: "status" }, element("p", { class: "live-line" }, element("b", {}, words.rolling)), element("div", { class: "live-scroll" }, slots), stored, reach)),
+    choice({
+      legend: words.width,
+      name: "live-window",
+      chosen: width,
+      options: WIDTHS.map(w => [w, String(w)]),
+      onchange: w => {
+        width = w;
+        show(current);
+      },
+    }),
+    element(
+      "div",
+      { class: "live-pair" },
+      element(
+        "div",
+        {},
+        element("p", { class: "live-small" }, words.pairs),
+        mask,
+        element(
+          "div",
+          { class: "live-stepper" },
+          key("now", words.seen),
+          key("kept", words.reached),
+          key("none", words.lost),
+        ),
+      ),
+      element(
+        "div",
+        { role: "status" },
+        element("p", { class: "live-line" }, element("b", {}, words.rolling)),
+        element("div", { class: "live-scroll" }, slots),
+        stored,
+        reach,
+      ),
+    ),
     element("div", { class: "live-scroll" }, counts),
-    element("p", { class: "live-small" }, words.head));
+    element("p", { class: "live-small" }, words.head),
+  );
 
   const label = t => [legible(TOKENS[t], words), element("sub", {}, String(t))];
 
   function maskRow(t) {
-    const kind = i => (t > current || i > t ? "empty" : i >= first(t, 1) ? "now" : i >= first(t, 2) ? "kept" : "none");
+    const kind = i =>
+      t > current || i > t ? "empty" : i >= first(t, 1) ? "now" : i >= first(t, 2) ? "kept" : "none";
     return [
       element("span", { lang: "en", class: t === current ? "live-of-query" : "" }, label(t)),
-      TOKENS.map((_, i) => element("span", { class: `live-spot live-${kind(i)} ${t === current ? "live-of-query" : "live-of-pairs"}` })),
+      TOKENS.map((_, i) =>
+        element("span", {
+          class: `live-spot live-${kind(i)} ${t === current ? "live-of-query" : "live-of-pairs"}`,
+        }),
+      ),
     ];
   }
 
@@ -64,10 +100,24 @@ courseLive.components.window = ({ box, words }) => {
     mask.replaceChildren(...TOKENS.flatMap((_, t) => maskRow(t)).flat());
     const column = text => element("th", { scope: "col" }, text);
     slots.replaceChildren(
-      element("thead", {}, element("tr", {}, cache(step).map((_, i) => column(fill(words.slot, { i }))))),
-      element("tbody", {}, element("tr", {}, cache(step).map(slot))));
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          cache(step).map((_, i) => column(fill(words.slot, { i }))),
+        ),
+      ),
+      element("tbody", {}, element("tr", {}, cache(step).map(slot))),
+    );
     const old = step - width;
-    stored.textContent = fill(old < 0 ? words.free : words.overwrites, { t: step, w: width, i: step % width, old });
+    stored.textContent = fill(old < 0 ? words.free : words.overwrites, {
+      t: step,
+      w: width,
+      i: step % width,
+      old,
+    });
     reach.textContent = fill(words.reach, { t: step, from: first(step, 2) });
     const rows = [
       [words.read, readWithout(step), readWith(step)],
@@ -76,8 +126,24 @@ courseLive.components.window = ({ box, words }) => {
       [fill(words.later, { n: whole(LATER) }), NUMBERS * LATER, NUMBERS * width],
     ];
     counts.replaceChildren(
-      element("thead", {}, element("tr", {}, element("td"), column(words.without), column(fill(words.with, { w: width })))),
-      element("tbody", {}, rows.map(([name, ...numbers]) => element("tr", {}, element("th", { scope: "row" }, name), numbers.map(value => element("td", {}, whole(value)))))));
+      element(
+        "thead",
+        {},
+        element("tr", {}, element("td"), column(words.without), column(fill(words.with, { w: width }))),
+      ),
+      element(
+        "tbody",
+        {},
+        rows.map(([name, ...numbers]) =>
+          element(
+            "tr",
+            {},
+            element("th", { scope: "row" }, name),
+            numbers.map(value => element("td", {}, whole(value))),
+          ),
+        ),
+      ),
+    );
   }
 
   show(asked.token in TOKENS ? Number(asked.token) : 8); // which comes to a place that has been taken twice

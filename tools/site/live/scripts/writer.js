@@ -1,11 +1,23 @@
 // A language model writes: the probabilities of the next token, with a temperature and top-p, and chance draws.
 courseLive.components.writer = async ({ box, words }) => {
-  const { element, fill, still, legible, nextTokenProbabilities, byValue, BOS, EOS, MAX_STEPS, heat: { bar, number, share } } = courseLive;
+  const {
+    element,
+    still,
+    legible,
+    nextTokenProbabilities,
+    byValue,
+    BOS,
+    EOS,
+    MAX_STEPS,
+    heat: { bar, number, share },
+  } = courseLive;
   const PROMPT = "give me two";
   const SHOWN = 8; // tokens that have a row of their own
   const PAUSE = 350; // milliseconds from one token to the next
 
-  const [stored, training, { states: grammar }] = await Promise.all(["language-model", "sentences-training", "grammar"].map(name => courseLive.content(name)));
+  const [stored, training, { states: grammar }] = await Promise.all(
+    ["language-model", "sentences-training", "grammar"].map(name => courseLive.content(name)),
+  );
   const network = new courseLive.LanguageModel(stored);
   const known = new Set(training.rows);
 
@@ -21,9 +33,13 @@ courseLive.components.writer = async ({ box, words }) => {
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
-  const button = (label, onclick, lang) => element("button", { type: "button", class: "button", onclick, lang }, label);
+  const button = (label, onclick, lang) =>
+    element("button", { type: "button", class: "button", onclick, lang }, label);
   const draw = button(words.draw, () => write(drawn()));
-  const play = button(words.whole, () => { write(drawn()); onward(); });
+  const play = button(words.whole, () => {
+    write(drawn());
+    onward();
+  });
   const back = button(words.back, () => set(tokens.slice(0, -1)));
   const restart = button("<bos>", () => set([]));
   const prompt = button(PROMPT, () => set(PROMPT.split(" ").map(word => network.ids.get(word))), "en");
@@ -34,14 +50,33 @@ courseLive.components.writer = async ({ box, words }) => {
   // A slider with its value, and what its ends mean.
   function slider(label, most, ends) {
     const told = element("output", {});
-    const input = element("input", { type: "range", min: "0", max: String(most), step: "0.05", value: "1", oninput: () => { tell(); show(); } });
+    const input = element("input", {
+      type: "range",
+      min: "0",
+      max: String(most),
+      step: "0.05",
+      value: "1",
+      oninput: () => {
+        tell();
+        show();
+      },
+    });
     const tell = () => {
       told.textContent = number(Number(input.value));
       input.setAttribute("aria-valuetext", told.textContent);
     };
     tell();
-    const field = element("label", { class: "live-beta" }, element("span", {}, label, " ", told), input,
-      element("span", { class: "live-ends" }, ends.map(end => element("span", {}, end))));
+    const field = element(
+      "label",
+      { class: "live-beta" },
+      element("span", {}, label, " ", told),
+      input,
+      element(
+        "span",
+        { class: "live-ends" },
+        ends.map(end => element("span", {}, end)),
+      ),
+    );
     return { field, value: () => Number(input.value) };
   }
   const temperature = slider(words.temperature, 2, [words.greedy, "2"]);
@@ -50,9 +85,21 @@ courseLive.components.writer = async ({ box, words }) => {
   // Rows stay and are filled anew, so that a button keeps the focus; the last one is for all other tokens.
   const lines = Array.from({ length: MAX_STEPS + 1 }, (_, i) => {
     const others = i === MAX_STEPS;
-    const name = others ? element("span", {}, words.others) : element("button", { type: "button", lang: "en", onclick: () => write(rows[i].id) });
-    const [amount, left, length] = [element("span", { class: "live-amount" }), element("span", { class: "hidden" }, `, ${words.cut}`), bar(0)];
-    return { name, amount, left, length, line: element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, amount, left, length)) };
+    const name = others
+      ? element("span", {}, words.others)
+      : element("button", { type: "button", lang: "en", onclick: () => write(rows[i].id) });
+    const [amount, left, length] = [
+      element("span", { class: "live-amount" }),
+      element("span", { class: "hidden" }, `, ${words.cut}`),
+      bar(0),
+    ];
+    return {
+      name,
+      amount,
+      left,
+      length,
+      line: element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, amount, left, length)),
+    };
   });
 
   box.append(
@@ -61,13 +108,22 @@ courseLive.components.writer = async ({ box, words }) => {
     element("div", { class: "live-stepper" }, draw, play, back),
     element("div", { class: "live-pair" }, temperature.field, topP.field),
     hint,
-    element("table", { class: "live-next" },
+    element(
+      "table",
+      { class: "live-next" },
       element("thead", {}, element("tr", {}, heading, element("th", { scope: "col" }, words.probability))),
-      element("tbody", {}, lines.map(({ line }) => line))));
+      element(
+        "tbody",
+        {},
+        lines.map(({ line }) => line),
+      ),
+    ),
+  );
 
   // --- drawing ----------------------------------------------------------------------------------------
 
-  const kept = place => nextTokenProbabilities(logits[place], { temperature: temperature.value(), topP: topP.value() });
+  const kept = place =>
+    nextTokenProbabilities(logits[place], { temperature: temperature.value(), topP: topP.value() });
   const had = place => nextTokenProbabilities(logits[place], { temperature: temperature.value() || 1 }); // greedy leaves out what softmax gave
 
   // A probability to draw with, or struck out what a token had before top-p or temperature 0 left it out.
@@ -84,7 +140,9 @@ courseLive.components.writer = async ({ box, words }) => {
     const at = place => ({ chances: kept(place), before: had(place) });
     const next = at(tokens.length);
     const order = byValue(logits.at(-1));
-    rows = whole() ? tokens.map((id, place) => ({ id, ...at(place) })) : order.slice(0, SHOWN).map(id => ({ id, ...next }));
+    rows = whole()
+      ? tokens.map((id, place) => ({ id, ...at(place) }))
+      : order.slice(0, SHOWN).map(id => ({ id, ...next }));
     for (const { line, name } of lines) {
       line.hidden = true;
       name.disabled = whole();
@@ -105,10 +163,15 @@ courseLive.components.writer = async ({ box, words }) => {
     tokens = ids;
     logits = network.forward([BOS, ...tokens]);
     show();
-    const judged = () => (known.has(text(tokens.slice(0, -1))) ? words.known : correct() ? words.fresh : words.broken);
+    const judged = () =>
+      known.has(text(tokens.slice(0, -1))) ? words.known : correct() ? words.fresh : words.broken;
     const verdict = ended() ? judged() : "";
     sentence.ariaBusy = "false";
-    sentence.replaceChildren(element("span", { lang: "en" }, `<bos> ${text(tokens)}`), " ", element("span", { class: "live-small" }, verdict));
+    sentence.replaceChildren(
+      element("span", { lang: "en" }, `<bos> ${text(tokens)}`),
+      " ",
+      element("span", { class: "live-small" }, verdict),
+    );
     hint.textContent = whole() ? words.each : words.press;
     heading.textContent = whole() ? words.token : words.next;
     draw.disabled = play.disabled = whole();
@@ -122,7 +185,10 @@ courseLive.components.writer = async ({ box, words }) => {
   function drawn() {
     const chances = kept(tokens.length);
     let left = Math.random();
-    const id = chances.findIndex(chance => { left -= chance; return left < 0; });
+    const id = chances.findIndex(chance => {
+      left -= chance;
+      return left < 0;
+    });
     return id < 0 ? byValue(chances)[0] : id; // shares that are rounded may end before 1
   }
 
@@ -131,7 +197,10 @@ courseLive.components.writer = async ({ box, words }) => {
     while (still() && !whole()) write(drawn());
     if (whole()) return;
     sentence.ariaBusy = "true"; // it is read aloud when it is whole
-    timer = setTimeout(() => { write(drawn()); onward(); }, PAUSE);
+    timer = setTimeout(() => {
+      write(drawn());
+      onward();
+    }, PAUSE);
   }
 
   set([]);

@@ -6,12 +6,18 @@
 
   // The words of a line that were asked for: as typed where that is there, else by another name.
   const finderOf = wanted => {
-    const isSame = (token, word) => word.term === word.stem ? token.stem === word.stem : token.term === word.term;
+    const isSame = (token, word) =>
+      word.term === word.stem ? token.stem === word.stem : token.term === word.term;
     const has = (way, line) => way.every(word => line.some(token => isSame(token, word)));
     return text => {
       const line = tokens(text);
       const ways = wanted.map(all => all.find(way => has(way, line)) ?? (all[0].length > 1 ? all[0] : []));
-      const single = new Set(ways.filter(way => way.length === 1).flat().map(({ stem }) => stem));
+      const single = new Set(
+        ways
+          .filter(way => way.length === 1)
+          .flat()
+          .map(({ stem }) => stem),
+      );
       const asked = line.filter(token => ways.flat().some(word => isSame(token, word)));
       const isBeside = ({ at }) => asked.some(other => Math.abs(other.at - at) === 1); // of a Chinese word no single pair
       return asked.filter(token => !isHan(token.word) || single.has(token.stem) || isBeside(token));
@@ -34,7 +40,9 @@
 
   // What a passage says about the words, without its heading, which is above it.
   const snippet = (passage, finder) => {
-    const text = passage.opens ? passage.text.slice(passage.heading.length).replace(/^[\s:：]+/, "") : passage.text;
+    const text = passage.opens
+      ? passage.text.slice(passage.heading.length).replace(/^[\s:：]+/, "")
+      : passage.text;
     const found = finder(text);
     const first = found[0]?.at ?? 0;
     const cut = Math.max(0, Math.min(first - THIRD, text.length - 3 * THIRD));
@@ -62,7 +70,10 @@
   const statusOf = ({ passages, isPartial, hasMore, missing }, words) => {
     const told = missing.length ? [words.unknown.replace("{words}", missing.join(", "))] : [];
     if (!passages.length) return told.length ? told : [words.none];
-    return [...told, isPartial ? words.partial : words.found.replace("{n}", passages.length + (hasMore ? "+" : ""))];
+    return [
+      ...told,
+      isPartial ? words.partial : words.found.replace("{n}", passages.length + (hasMore ? "+" : "")),
+    ];
   };
 
   const start = async dialog => {
@@ -86,7 +97,9 @@
       const stops = [input, ...list.querySelectorAll("a")];
       stops[Math.max(0, Math.min(stops.length - 1, stops.indexOf(document.activeElement) + by))].focus();
     };
-    input.addEventListener("input", event => { if (!event.isComposing) show(); }); // what is half written means nothing yet
+    input.addEventListener("input", event => {
+      if (!event.isComposing) show();
+    }); // what is half written means nothing yet
     input.addEventListener("compositionend", show);
     examples.addEventListener("click", async event => {
       if (!event.target.matches("button")) return;
@@ -95,11 +108,22 @@
       list.querySelector("a")?.focus(); // on a phone, no keyboard covers the results
     });
     dialog.addEventListener("keydown", event => {
-      if (event.key === "Enter" && event.target === input) { event.preventDefault(); list.querySelector("a")?.click(); }
-      if (event.key === "Escape") { event.preventDefault(); dialog.close(); } // some browsers empty the box first
-      if (event.key === "ArrowDown" || event.key === "ArrowUp") { event.preventDefault(); step(event.key === "ArrowDown" ? 1 : -1); }
+      if (event.key === "Enter" && event.target === input) {
+        event.preventDefault();
+        list.querySelector("a")?.click();
+      }
+      if (event.key === "Escape") {
+        event.preventDefault();
+        dialog.close();
+      } // some browsers empty the box first
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        event.preventDefault();
+        step(event.key === "ArrowDown" ? 1 : -1);
+      }
     });
-    dialog.addEventListener("click", event => { if (event.target === dialog || event.target.closest(".results a")) dialog.close(); });
+    dialog.addEventListener("click", event => {
+      if (event.target === dialog || event.target.closest(".results a")) dialog.close();
+    });
     await show();
     dialog.dataset.ready = "";
   };

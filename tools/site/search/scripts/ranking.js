@@ -14,32 +14,49 @@
     twoHalves: 2.5, // at most: Chinese characters that may be the end of one word and the beginning of another
   };
   const MOST = 30;
-  const ASIDE = new Set("api source references class function caption table solution predict exercise your-turn checks check".split(" ")); // roles
+  const ASIDE = new Set(
+    "api source references class function caption table solution predict exercise your-turn checks check".split(
+      " ",
+    ),
+  ); // roles
 
   const { pages, names, absent, rules } = window.courseData;
   const { fold, isFunctionWord, isHan, lineOf, tokens, wordsOf, wordsOfQuery } = window.searchWords;
   const particles = new RegExp(rules.particles ? `[${rules.particles}]` : "(?!)", "u");
 
   const termOf = heading => heading.replace(/ ?[（(].*[)）]/, ""); // without its English
-  const passages = pages.flatMap(([page, title, chapter, parts]) => parts.map(([anchor, text, heading, role, ...asked], place) => {
-    const address = `${page}#${anchor}`;
-    const isReference = page.startsWith("api.");
-    const opens = Boolean(heading) && text.startsWith(heading);
-    return {
-      page, title, heading, opens, address, text: text.normalize("NFC"),
-      section: isReference || !heading ? address : page + heading,
-      isAside: ASIDE.has(role),
-      names: [opens ? heading : "", place ? "" : chapter].filter(Boolean),
-      asked: asked.join("\n"),
-      around: [opens ? "" : heading, place ? title : "", isReference ? "" : anchor.replaceAll("-", " ")].join("\n"),
-    };
-  }));
-  passages.forEach((passage, id) => { passage.id = id; });
+  const passages = pages.flatMap(([page, title, chapter, parts]) =>
+    parts.map(([anchor, text, heading, role, ...asked], place) => {
+      const address = `${page}#${anchor}`;
+      const isReference = page.startsWith("api.");
+      const opens = Boolean(heading) && text.startsWith(heading);
+      return {
+        page,
+        title,
+        heading,
+        opens,
+        address,
+        text: text.normalize("NFC"),
+        section: isReference || !heading ? address : page + heading,
+        isAside: ASIDE.has(role),
+        names: [opens ? heading : "", place ? "" : chapter].filter(Boolean),
+        asked: asked.join("\n"),
+        around: [
+          opens ? "" : heading,
+          place ? title : "",
+          isReference ? "" : anchor.replaceAll("-", " "),
+        ].join("\n"),
+      };
+    }),
+  );
+  passages.forEach((passage, id) => {
+    passage.id = id;
+  });
 
   const textOf = {
     heading: ({ names: own }) => own.join("\n"),
     asked: ({ asked }) => asked,
-    text: ({ text, opens, heading }) => opens ? text.slice(heading.length) : text,
+    text: ({ text, opens, heading }) => (opens ? text.slice(heading.length) : text),
     around: ({ around }) => around,
   };
   // What a passage is found by: stems, and where marks tell words apart, also words with their marks.
@@ -47,11 +64,11 @@
     const found = tokens(textOf[field](passage));
     if (field === "heading") passage.nameLine = lineOf(wordsOf(passage.names.map(termOf).join(" ")));
     if (field === "text") passage.line = lineOf(found.filter(({ isPart }) => !isPart));
-    return found.flatMap(({ stem, term }) => stem === term ? [stem] : [stem, term]);
+    return found.flatMap(({ stem, term }) => (stem === term ? [stem] : [stem, term]));
   };
   const index = new MiniSearch({
     fields: Object.keys(textOf),
-    extractField: (passage, field) => field === "id" ? passage.id : termsOf(passage, field),
+    extractField: (passage, field) => (field === "id" ? passage.id : termsOf(passage, field)),
     stringifyField: terms => terms,
     tokenize: terms => terms,
     processTerm: term => term,
@@ -66,29 +83,46 @@
   const isKnown = ({ term }) => pointsOf(term).size > 0;
   const rarity = ({ term, word }) => {
     const mayBeHalves = isHan(word) && (!isKnown({ term }) || particles.test(word));
-    return Math.min(Math.log(1 + passages.length / (1 + pointsOf(term).size)), mayBeHalves ? WEIGHTS.twoHalves : Infinity);
+    return Math.min(
+      Math.log(1 + passages.length / (1 + pointsOf(term).size)),
+      mayBeHalves ? WEIGHTS.twoHalves : Infinity,
+    );
   };
 
   // The commonest word that is nearly the same as one that no passage has, or that it begins.
   const guess = (word, isLast) => {
     const isCode = /.\p{Lu}/u.test(word.typed) && word.word.length < 8;
-    if (isKnown(word) || isFunctionWord(word) || word.term !== word.stem || isCode || !/^\p{L}{3,}$/u.test(word.word)) return word;
+    if (
+      isKnown(word) ||
+      isFunctionWord(word) ||
+      word.term !== word.stem ||
+      isCode ||
+      !/^\p{L}{3,}$/u.test(word.word)
+    )
+      return word;
     const fuzzy = word.word.length < rules.guess_from ? false : word.word.length < 7 ? 1 : 2;
-    const near = new Set(index.search(word.stem, { prefix: isLast, fuzzy }).flatMap(({ terms }) => terms)
-      .filter(term => /^\p{L}+$/u.test(term) && term[0] === word.stem[0]));
+    const near = new Set(
+      index
+        .search(word.stem, { prefix: isLast, fuzzy })
+        .flatMap(({ terms }) => terms)
+        .filter(term => /^\p{L}+$/u.test(term) && term[0] === word.stem[0]),
+    );
     const [best] = [...near].sort((a, b) => pointsOf(b).size - pointsOf(a).size);
     return best ? { ...word, word: best, stem: best, term: best, isGuess: true } : word;
   };
 
   // Names of the same thing, as words.
-  const inGlossary = passages.filter(({ page, heading }) => page.startsWith("glossary.") && heading).map(({ heading }) => [termOf(heading)]);
+  const inGlossary = passages
+    .filter(({ page, heading }) => page.startsWith("glossary.") && heading)
+    .map(({ heading }) => [termOf(heading)]);
   const groups = [...names, ...inGlossary].map(group => group.map(wordsOf));
   const longestName = (words, at) => {
     let best = null;
     for (const group of groups) {
       for (const name of group) {
         const said = words.slice(at, at + name.length);
-        if (name.length > (best?.length ?? 0) && lineOf(said) === lineOf(name)) best = { length: name.length, ways: [said, ...group.filter(other => other !== name)] };
+        if (name.length > (best?.length ?? 0) && lineOf(said) === lineOf(name))
+          best = { length: name.length, ways: [said, ...group.filter(other => other !== name)] };
       }
     }
     return best;
@@ -99,14 +133,19 @@
     const typed = wordsOfQuery(query).filter(({ term }, place, all) => term !== all[place - 1]?.term);
     const words = typed.map((word, place) => guess(word, place === typed.length - 1 && !/\s$/.test(query)));
     const hasContent = !words.every(isFunctionWord);
-    const concepts = [], functionWords = [];
-    for (let at = 0; at < words.length;) {
+    const concepts = [],
+      functionWords = [];
+    for (let at = 0; at < words.length; ) {
       const [word, name] = [words[at], longestName(words, at)];
       const ways = name?.ways ?? [[word]];
       at += name?.length ?? 1;
-      if (!name && hasContent && isFunctionWord(word)) { functionWords.push(word); continue; }
+      if (!name && hasContent && isFunctionWord(word)) {
+        functionWords.push(word);
+        continue;
+      }
       concepts.push({
-        ways, weight: Math.max(...ways[0].map(rarity)),
+        ways,
+        weight: Math.max(...ways[0].map(rarity)),
         isGuess: ways[0].some(({ isGuess }) => isGuess),
         isUnknown: !name && !isKnown(word),
         isName: Boolean(name) || (isKnown(word) && /.[\p{Lu}_]/u.test(word.typed)), // of an idea, or in code
@@ -133,14 +172,18 @@
     for (const id of first.keys()) {
       if (!others.every(other => other.has(id))) continue;
       const isTogether = passages[id].line.includes(line) || passages[id].nameLine.includes(line);
-      points.set(id, [first, ...others].reduce((total, one) => total + one.get(id), 0) * (isTogether ? 1 : WEIGHTS.apart));
+      points.set(
+        id,
+        [first, ...others].reduce((total, one) => total + one.get(id), 0) * (isTogether ? 1 : WEIGHTS.apart),
+      );
     }
     return points;
   };
   const pointsOfConcept = ({ ways }) => {
     const best = new Map();
     ways.forEach((way, place) => {
-      for (const [id, points] of pointsOfWay(way)) best.set(id, Math.max(best.get(id) ?? 0, points * (place ? WEIGHTS.otherName : 1)));
+      for (const [id, points] of pointsOfWay(way))
+        best.set(id, Math.max(best.get(id) ?? 0, points * (place ? WEIGHTS.otherName : 1)));
     });
     return best;
   };
@@ -148,14 +191,16 @@
   const rate = ({ concepts, functionWords }) => {
     const rated = new Map();
     for (const concept of concepts) {
-      const share = concept.weight / sum(concepts) * (concept.isGuess && concepts.length > 1 ? WEIGHTS.guess : 1);
+      const share =
+        (concept.weight / sum(concepts)) * (concept.isGuess && concepts.length > 1 ? WEIGHTS.guess : 1);
       for (const [id, points] of pointsOfConcept(concept)) {
         const { points: before, met } = rated.get(id) ?? { points: 0, met: 0 };
         rated.set(id, { passage: passages[id], points: before + points, met: met + share });
       }
     }
     // Function words say nothing by themselves, but they tell one question from another.
-    for (const { term } of functionWords) for (const [id, points] of pointsOf(term)) if (rated.has(id)) rated.get(id).points += points;
+    for (const { term } of functionWords)
+      for (const [id, points] of pointsOf(term)) if (rated.has(id)) rated.get(id).points += points;
     return [...rated.values()];
   };
   const factorOf = ({ passage, met }, query, lines) => {
@@ -177,7 +222,10 @@
 
   // What was typed and is nowhere in the course.
   const missingIn = (query, concepts, lacking) => {
-    const unknown = concepts.filter(({ isUnknown }) => isUnknown).map(({ ways: [[{ typed }]] }) => typed).filter(word => word.length > 2);
+    const unknown = concepts
+      .filter(({ isUnknown }) => isUnknown)
+      .map(({ ways: [[{ typed }]] }) => typed)
+      .filter(word => word.length > 2);
     const isPartOfTopic = word => lacking.some(name => fold(name).includes(fold(word)));
     return [...unknown.filter(word => !isPartOfTopic(word)), ...lacking.map(name => asTyped(query, name))];
   };
@@ -195,7 +243,11 @@
     const lacking = absentIn(query);
     const isLacking = ({ stem }) => lacking.some(name => lineOf(wordsOf(name)).includes(` ${stem} `));
     const asksNothingElse = concepts.every(({ ways }) => ways[0].every(isLacking));
-    const lines = new Set(concepts.length === 1 ? concepts[0].ways.map(lineOf) : [lineOf(concepts.flatMap(({ ways }) => ways[0]))]);
+    const lines = new Set(
+      concepts.length === 1
+        ? concepts[0].ways.map(lineOf)
+        : [lineOf(concepts.flatMap(({ ways }) => ways[0]))],
+    );
     const enough = concepts.length > 3 ? WEIGHTS.enoughOfMany : WEIGHTS.enough;
     const rated = asksNothingElse ? [] : rate({ concepts, functionWords }).filter(({ met }) => met >= enough);
     for (const result of rated) result.points *= factorOf(result, query, lines);

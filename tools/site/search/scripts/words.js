@@ -13,13 +13,14 @@
     return variants.get(one) ?? one;
   };
   const folded = new Map();
-  const fold = text => Array.from(text, character => {
-    if (!folded.has(character)) folded.set(character, foldCharacter(character));
-    return folded.get(character);
-  }).join("");
+  const fold = text =>
+    Array.from(text, character => {
+      if (!folded.has(character)) folded.set(character, foldCharacter(character));
+      return folded.get(character);
+    }).join("");
 
   const isHan = word => /^\p{Script=Han}/u.test(word);
-  const stemOf = word => /^[a-z]+$/.test(word) ? word.replace(ending, "").slice(0, rules.stem) : word;
+  const stemOf = word => (/^[a-z]+$/.test(word) ? word.replace(ending, "").slice(0, rules.stem) : word);
 
   // A word with its place. Where marks tell words apart, a word typed with marks is looked up with them.
   const tokenOf = (word, at, length, typed = "", isPart = false) => {
@@ -37,19 +38,33 @@
   const tokensOfName = (word, at, typed) => {
     const whole = tokenOf(word.replace(/^(\p{L})_(\p{L})$/u, "$1$2"), at, word.length, typed); // d_k is set as one letter with an index
     if (!whole.word.includes("_")) return [whole];
-    return [whole, ...word.split("_").filter(Boolean).map(one => part(one, at, word.length))];
+    return [
+      whole,
+      ...word
+        .split("_")
+        .filter(Boolean)
+        .map(one => part(one, at, word.length)),
+    ];
   };
   const tokens = (text, plain = fold(text)) => {
     const found = [];
-    for (const { 0: word, index: at } of plain.matchAll(/[√∞]|\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}_])+/gu)) {
-      found.push(...isHan(word) ? tokensOfHan(word, at) : tokensOfName(word, at, text.slice(at, at + word.length)));
+    for (const { 0: word, index: at } of plain.matchAll(
+      /[√∞]|\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}_])+/gu,
+    )) {
+      found.push(
+        ...(isHan(word) ? tokensOfHan(word, at) : tokensOfName(word, at, text.slice(at, at + word.length))),
+      );
     }
     return found;
   };
 
   const isWhole = token => !token.isPart;
   const wordsOf = text => tokens(text).filter(isWhole);
-  const wordsOfQuery = query => tokens(query, fold(query).replace(phrases, phrase => " ".repeat(phrase.length))).filter(isWhole);
+  const wordsOfQuery = query =>
+    tokens(
+      query,
+      fold(query).replace(phrases, phrase => " ".repeat(phrase.length)),
+    ).filter(isWhole);
   const lineOf = words => ` ${words.map(({ stem }) => stem).join(" ")} `; // so that words side by side are a part of it
   const isFunctionWord = ({ word, typed }) => functionWords.has(word) && !/\p{Lu}/u.test(typed.slice(1));
 

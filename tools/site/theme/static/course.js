@@ -3,9 +3,17 @@
 (() => {
   const root = document.documentElement;
   const find = (selector, within = document) => within.querySelector(selector);
-  const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* no storage from disk */ } };
+  const remember = (key, value) => {
+    try {
+      localStorage.setItem(key, value);
+    } catch {
+      /* no storage from disk */
+    }
+  };
 
-  const themes = matchMedia("(prefers-color-scheme: dark)").matches ? ["auto", "light", "dark"] : ["auto", "dark", "light"]; // a press changes what is seen
+  const themes = matchMedia("(prefers-color-scheme: dark)").matches
+    ? ["auto", "light", "dark"]
+    : ["auto", "dark", "light"]; // a press changes what is seen
   const themeButton = find(".theme-button");
   const showTheme = theme => {
     root.dataset.theme = theme;
@@ -28,9 +36,13 @@
   // The other language opens at the passage that is at the top of the window.
   const passageInView = () => {
     if (scrollY < 100) return "";
-    const asked = document.getElementById(decodeURIComponent(location.hash.slice(1).split("?")[0]))?.getBoundingClientRect();
+    const asked = document
+      .getElementById(decodeURIComponent(location.hash.slice(1).split("?")[0]))
+      ?.getBoundingClientRect();
     if (asked && asked.top > 0 && asked.top < innerHeight / 2) return location.hash;
-    const passages = [...document.querySelectorAll("article [id]")].filter(node => node.checkVisibility() && !node.matches(".cell:has(> details:not([open]))")); // nothing folded
+    const passages = [...document.querySelectorAll("article [id]")].filter(
+      node => node.checkVisibility() && !node.matches(".cell:has(> details:not([open]))"),
+    ); // nothing folded
     const seen = passages.filter(node => node.getBoundingClientRect().top < innerHeight / 4);
     return seen.length ? `#${seen.at(-1).id}` : location.hash;
   };
@@ -45,20 +57,40 @@
     if (languages?.open && !languages.contains(event.target)) languages.open = false;
   });
   document.addEventListener("keydown", event => {
-    if (event.key === "Escape" && languages?.open) { languages.open = false; find("summary", languages).focus(); }
+    if (event.key === "Escape" && languages?.open) {
+      languages.open = false;
+      find("summary", languages).focus();
+    }
   });
 
   const menu = find(".menu-button");
   const chapters = find("#course-chapters");
   menu.setAttribute("role", "button");
   menu.setAttribute("aria-controls", "course-chapters");
-  const showMenu = open => { chapters.classList.toggle("open", open); root.classList.toggle("reading-menu", open); menu.setAttribute("aria-expanded", open); };
+  const showMenu = open => {
+    chapters.classList.toggle("open", open);
+    root.classList.toggle("reading-menu", open);
+    menu.setAttribute("aria-expanded", open);
+  };
   showMenu(false);
-  menu.addEventListener("click", event => { event.preventDefault(); showMenu(!chapters.classList.contains("open")); });
-  menu.addEventListener("keydown", event => { if (event.key === " ") { event.preventDefault(); menu.click(); } });
-  chapters.addEventListener("click", event => { if (event.target.closest("ul a")) showMenu(false); }); // a section of this page
+  menu.addEventListener("click", event => {
+    event.preventDefault();
+    showMenu(!chapters.classList.contains("open"));
+  });
+  menu.addEventListener("keydown", event => {
+    if (event.key === " ") {
+      event.preventDefault();
+      menu.click();
+    }
+  });
+  chapters.addEventListener("click", event => {
+    if (event.target.closest("ul a")) showMenu(false);
+  }); // a section of this page
   document.addEventListener("keydown", event => {
-    if (event.key === "Escape" && chapters.classList.contains("open")) { showMenu(false); menu.focus(); }
+    if (event.key === "Escape" && chapters.classList.contains("open")) {
+      showMenu(false);
+      menu.focus();
+    }
   });
 
   for (const block of document.querySelectorAll("div[class*='highlight-']:not(.output)")) {
@@ -68,7 +100,9 @@
     button.addEventListener("click", async () => {
       await navigator.clipboard.writeText(find("pre", block).textContent);
       status.textContent = status.dataset.done;
-      setTimeout(() => { status.textContent = ""; }, 2000);
+      setTimeout(() => {
+        status.textContent = "";
+      }, 2000);
     });
   }
 
@@ -105,7 +139,8 @@
       else box.removeAttribute("tabindex");
     });
   };
-  const whenIdle = () => { // once for all that changed together, such as what is open when the page comes
+  const whenIdle = () => {
+    // once for all that changed together, such as what is open when the page comes
     if (!isDue) (window.requestIdleCallback ?? setTimeout)(makeReachable, { timeout: 300 });
     isDue = true;
   };
@@ -117,7 +152,8 @@
   const unfold = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (target?.matches(".cell, .role-checks")) find("details", target)?.setAttribute("open", "");
-    for (let box = target?.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+    for (let box = target?.closest("details"); box; box = box.parentElement.closest("details"))
+      box.open = true;
   };
   addEventListener("hashchange", unfold);
   unfold();
@@ -125,8 +161,17 @@
   // On paper, answers and solutions are open.
   const folded = [...document.querySelectorAll("article details:not(.aside)")];
   let opened = [];
-  addEventListener("beforeprint", () => { opened = folded.filter(box => !box.open); opened.forEach(box => { box.open = true; }); });
-  addEventListener("afterprint", () => { opened.forEach(box => { box.open = false; }); });
+  addEventListener("beforeprint", () => {
+    opened = folded.filter(box => !box.open);
+    opened.forEach(box => {
+      box.open = true;
+    });
+  });
+  addEventListener("afterprint", () => {
+    opened.forEach(box => {
+      box.open = false;
+    });
+  });
 
   // A picture opens over the page, whole. Another tap brings the place that was tapped near, or shows the whole again.
   // Without this script the link leads to its file.
@@ -135,17 +180,26 @@
     const [width, height] = ["width", "height"].map(side => Number(picture.getAttribute(side)));
     const scale = Math.min(box.width / width, box.height / height);
     const place = (at, start, room, side) => (at - start - (room - scale * side) / 2) / (scale * side);
-    return [place(event.clientX, box.left, box.width, width), place(event.clientY, box.top, box.height, height)];
+    return [
+      place(event.clientX, box.left, box.width, width),
+      place(event.clientY, box.top, box.height, height),
+    ];
   };
   const zoom = (picture, [x, y]) => {
     const stage = picture.parentNode;
     const width = () => picture.getBoundingClientRect().width;
     const before = width();
     stage.classList.toggle("near");
-    stage.scrollTo(x * stage.scrollWidth - stage.clientWidth / 2, y * stage.scrollHeight - stage.clientHeight / 2);
+    stage.scrollTo(
+      x * stage.scrollWidth - stage.clientWidth / 2,
+      y * stage.scrollHeight - stage.clientHeight / 2,
+    );
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     picture.style.transformOrigin = `${100 * x}% ${100 * y}%`;
-    picture.animate([{ transform: `scale(${before / width()})` }, { transform: "none" }], { duration: 450, easing: "ease-in-out" });
+    picture.animate([{ transform: `scale(${before / width()})` }, { transform: "none" }], {
+      duration: 450,
+      easing: "ease-in-out",
+    });
   };
   const large = document.body.appendChild(document.createElement("dialog"));
   large.className = "large";
@@ -173,16 +227,21 @@
   });
 
   const dialog = find("dialog.search");
-  const load = address => new Promise((done, failed) => {
-    const script = document.createElement("script");
-    Object.assign(script, { src: address, async: false, onload: done, onerror: failed });
-    document.head.append(script);
-  });
-  let started;
+  const load = address =>
+    new Promise((done, failed) => {
+      const script = document.createElement("script");
+      Object.assign(script, { src: address, async: false, onload: done, onerror: failed });
+      document.head.append(script);
+    });
+  let isStarted = false;
   const openSearch = () => {
     dialog.showModal();
     find("input", dialog).select();
-    started ??= Promise.all([dialog.dataset.source, ...dialog.dataset.scripts.split(" ")].map(load)).then(() => window.courseSearch.start(dialog));
+    if (isStarted) return;
+    isStarted = true;
+    Promise.all([dialog.dataset.source, ...dialog.dataset.scripts.split(" ")].map(load)).then(() =>
+      window.courseSearch.start(dialog),
+    );
   };
   const searchButton = find(".search-button");
   searchButton.hidden = false;

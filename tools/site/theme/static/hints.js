@@ -1,6 +1,8 @@
 // What a term means and what a source is, beside the link to it: on hover, on focus, and at the first tap.
 (() => {
-  const texts = new Map([...document.querySelector("#hints").content.children].map(node => [node.dataset.for, node]));
+  const texts = new Map(
+    [...document.querySelector("#hints").content.children].map(node => [node.dataset.for, node]),
+  );
   const box = document.createElement("div");
   box.id = "hint";
   box.setAttribute("role", "tooltip");
@@ -28,20 +30,43 @@
     box.style.left = `${Math.max(8 - frame.left, Math.min(at.left - frame.left, innerWidth - frame.left - box.offsetWidth - 24))}px`;
     box.style.top = `${(above > 70 && below + box.offsetHeight > innerHeight ? above : below) - frame.top}px`;
   };
-  const leave = () => { waiting = setTimeout(hide, 250); };
+  const leave = () => {
+    waiting = setTimeout(hide, 250);
+  };
 
   let touched = false; // a finger's first tap shows, its second follows
-  addEventListener("pointerdown", event => { touched = event.pointerType === "touch"; }, { capture: true });
+  addEventListener(
+    "pointerdown",
+    event => {
+      touched = event.pointerType === "touch";
+    },
+    { capture: true },
+  );
   for (const link of document.querySelectorAll("article a[href]")) {
     if (!texts.has(link.getAttribute("href"))) continue;
-    link.addEventListener("pointerenter", event => { if (event.pointerType === "mouse") show(link); });
-    link.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") leave(); });
-    link.addEventListener("focus", () => { if (!touched) show(link); });
+    link.addEventListener("pointerenter", event => {
+      if (event.pointerType === "mouse") show(link);
+    });
+    link.addEventListener("pointerleave", event => {
+      if (event.pointerType === "mouse") leave();
+    });
+    link.addEventListener("focus", () => {
+      if (!touched) show(link);
+    });
     link.addEventListener("blur", leave);
-    link.addEventListener("click", event => { if (touched && shown !== link) { event.preventDefault(); show(link); } });
+    link.addEventListener("click", event => {
+      if (touched && shown !== link) {
+        event.preventDefault();
+        show(link);
+      }
+    });
   }
   box.addEventListener("pointerenter", () => clearTimeout(waiting));
   box.addEventListener("pointerleave", leave);
-  addEventListener("click", event => { if (shown && !shown.contains(event.target) && !box.contains(event.target)) hide(); });
-  addEventListener("keydown", event => { if (event.key === "Escape") hide(); });
+  addEventListener("click", event => {
+    if (shown && !shown.contains(event.target) && !box.contains(event.target)) hide();
+  });
+  addEventListener("keydown", event => {
+    if (event.key === "Escape") hide();
+  });
 })();

@@ -9,9 +9,26 @@
   const isChapter = numbered.some(item => item.dataset.stem === stem);
 
   let read = {}; // where nothing can be stored (a private window, some pages from disk), for as long as the page is open
-  const recall = () => { try { read = JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { /* nothing stored */ } };
-  const keep = () => { try { localStorage.setItem(KEY, JSON.stringify(read)); } catch { /* nowhere to store */ } };
-  const change = edit => { recall(); edit(); keep(); show(); }; // another window may have stored something
+  const recall = () => {
+    try {
+      read = JSON.parse(localStorage.getItem(KEY)) ?? {};
+    } catch {
+      /* nothing stored */
+    }
+  };
+  const keep = () => {
+    try {
+      localStorage.setItem(KEY, JSON.stringify(read));
+    } catch {
+      /* nowhere to store */
+    }
+  };
+  const change = edit => {
+    recall();
+    edit();
+    keep();
+    show();
+  }; // another window may have stored something
   const checkMark = name => {
     const mark = document.createElement("span");
     mark.className = "read";
@@ -33,18 +50,21 @@
     }
     for (const [id, box] of tasks) box.checked = solved.includes(id);
   };
-  const setDone = (kind, id, isDone) => change(() => {
-    const of = (read.done ??= {})[stem] ??= { quiz: [], tasks: [] };
-    of[kind] = of[kind].filter(other => other !== id).concat(isDone ? id : []);
-    of.count = { quiz: questions.size, tasks: tasks.size };
-    if (!of.quiz.length && !of.tasks.length) delete read.done[stem];
-    if (!Object.keys(read.done).length) delete read.done;
-  });
+  const setDone = (kind, id, isDone) =>
+    change(() => {
+      const of = ((read.done ??= {})[stem] ??= { quiz: [], tasks: [] });
+      of[kind] = of[kind].filter(other => other !== id).concat(isDone ? id : []);
+      of.count = { quiz: questions.size, tasks: tasks.size };
+      if (!of.quiz.length && !of.tasks.length) delete read.done[stem];
+      if (!Object.keys(read.done).length) delete read.done;
+    });
   const progress = of => {
     const line = document.createElement("p");
     line.className = "done";
-    line.textContent = ["quiz", "tasks"].filter(kind => of[kind].length)
-      .map(kind => list.dataset[kind].replace("{n}", of[kind].length).replace("{of}", of.count[kind])).join(" · ");
+    line.textContent = ["quiz", "tasks"]
+      .filter(kind => of[kind].length)
+      .map(kind => list.dataset[kind].replace("{n}", of[kind].length).replace("{of}", of.count[kind]))
+      .join(" · ");
     return line;
   };
 
@@ -55,7 +75,8 @@
     for (const item of all("li[data-stem]")) {
       all(".read, .done", item).forEach(mark => mark.remove());
       if (read[item.dataset.stem] === true) item.querySelector("a").append(checkMark(list.dataset.read));
-      if (read.done?.[item.dataset.stem]) item.insertBefore(progress(read.done[item.dataset.stem]), item.querySelector(":scope > ul"));
+      if (read.done?.[item.dataset.stem])
+        item.insertBefore(progress(read.done[item.dataset.stem]), item.querySelector(":scope > ul"));
     }
     markDone();
     if (whole) whole.checked = read[stem] === true;
@@ -69,30 +90,40 @@
     const word = unread?.dataset.stem in read ? list.dataset.continue : list.dataset.next;
     start.textContent = next ? word + next.querySelector(".title").textContent : first.text;
   };
-  for (const button of all(".forget")) button.addEventListener("click", () => {
-    if (!window.confirm(`${button.textContent}?`)) return; // it cannot be undone
-    read = {};
-    keep();
-    show();
-  });
+  for (const button of all(".forget"))
+    button.addEventListener("click", () => {
+      if (!window.confirm(`${button.textContent}?`)) return; // it cannot be undone
+      read = {};
+      keep();
+      show();
+    });
 
   // A table for a teacher: of each chapter whether it was read, and how many questions and exercises of it are done.
-  const record = () => numbered.map(item => {
-    const { quiz = [], tasks: solved = [], count = {} } = read.done?.[item.dataset.stem] ?? {};
-    const isRead = read[item.dataset.stem] === true;
-    return [item.querySelector(".title").textContent, isRead ? 1 : 0, quiz.length, count.quiz ?? "", solved.length, count.tasks ?? ""];
-  });
+  const record = () =>
+    numbered.map(item => {
+      const { quiz = [], tasks: solved = [], count = {} } = read.done?.[item.dataset.stem] ?? {};
+      const isRead = read[item.dataset.stem] === true;
+      return [
+        item.querySelector(".title").textContent,
+        isRead ? 1 : 0,
+        quiz.length,
+        count.quiz ?? "",
+        solved.length,
+        count.tasks ?? "",
+      ];
+    });
   const quoted = value => `"${String(value).replaceAll('"', '""')}"`;
-  for (const button of all(".save")) button.addEventListener("click", () => {
-    recall();
-    const rows = [list.dataset.columns.split("|"), ...record()];
-    const table = rows.map(row => `${row.map(quoted).join(",")}\r\n`).join("");
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob(["\ufeff", table], { type: "text/csv" })); // spreadsheets know UTF-8 by the mark
-    link.download = "attention-course.csv";
-    link.click();
-    URL.revokeObjectURL(link.href);
-  });
+  for (const button of all(".save"))
+    button.addEventListener("click", () => {
+      recall();
+      const rows = [list.dataset.columns.split("|"), ...record()];
+      const table = rows.map(row => `${row.map(quoted).join(",")}\r\n`).join("");
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob(["\ufeff", table], { type: "text/csv" })); // spreadsheets know UTF-8 by the mark
+      link.download = "attention-course.csv";
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
 
   for (const right of isChapter ? all("details.answer:has(> .right)") : []) {
     let question = right;
@@ -101,10 +132,13 @@
     questions.set(id, question);
     right.querySelector("summary").addEventListener("click", () => setDone("quiz", id, true));
     const answers = [];
-    for (let next = question.nextElementSibling; next?.matches(".answer"); next = next.nextElementSibling) answers.push(next);
-    for (const answer of answers) answer.querySelector("summary").addEventListener("click", () => { // one is chosen
-      for (const other of answers) if (other !== answer) other.open = false;
-    });
+    for (let next = question.nextElementSibling; next?.matches(".answer"); next = next.nextElementSibling)
+      answers.push(next);
+    for (const answer of answers)
+      answer.querySelector("summary").addEventListener("click", () => {
+        // one is chosen
+        for (const other of answers) if (other !== answer) other.open = false;
+      });
   }
   const checkbox = (name, onChange) => {
     const label = document.createElement("label");
@@ -124,7 +158,10 @@
   if (isChapter) {
     const label = checkbox(list.dataset.readChapter, isRead => {
       chosen = true;
-      change(() => { read.last = stem; read[stem] = isRead || ""; });
+      change(() => {
+        read.last = stem;
+        read[stem] = isRead || "";
+      });
     });
     document.querySelector(".neighbours").before(label);
     whole = label.firstChild;
@@ -136,7 +173,7 @@
   const links = new Map();
   for (const link of all(":is(.sections, .contents, .chapters ul) a")) {
     const id = decodeURIComponent(link.hash.slice(1));
-    links.set(id, [...links.get(id) ?? [], link]);
+    links.set(id, [...(links.get(id) ?? []), link]);
   }
   const sections = all("article section[id]").filter(section => links.has(section.id));
   const inView = new Set();
@@ -144,7 +181,10 @@
   const mark = current => {
     for (const [id, found] of links) {
       for (const link of found) {
-        if (id !== current.id) { link.removeAttribute("aria-current"); continue; }
+        if (id !== current.id) {
+          link.removeAttribute("aria-current");
+          continue;
+        }
         link.setAttribute("aria-current", "true");
         const box = link.closest(".sections");
         const above = box && link.offsetTop < box.scrollTop;
@@ -162,15 +202,26 @@
       if (read[stem] !== true) read[stem] = isRead || current.id;
     });
   };
-  const watcher = new IntersectionObserver(entries => {
-    for (const { target, isIntersecting } of entries) {
-      inView[isIntersecting ? "add" : "delete"](target);
-      if (isIntersecting) setTimeout(() => { if (inView.has(target)) { seen.add(target); note(target); } }, 1000); // not who flicks past
-    }
-    const current = sections.findLast(section => inView.has(section));
-    if (current) { mark(current); note(current); }
-    else if (scrollY < innerHeight / 2) mark({}); // above the first one
-  }, { rootMargin: "-20% 0px -75%" });
+  const watcher = new IntersectionObserver(
+    entries => {
+      for (const { target, isIntersecting } of entries) {
+        inView[isIntersecting ? "add" : "delete"](target);
+        if (isIntersecting)
+          setTimeout(() => {
+            if (inView.has(target)) {
+              seen.add(target);
+              note(target);
+            }
+          }, 1000); // not who flicks past
+      }
+      const current = sections.findLast(section => inView.has(section));
+      if (current) {
+        mark(current);
+        note(current);
+      } else if (scrollY < innerHeight / 2) mark({}); // above the first one
+    },
+    { rootMargin: "-20% 0px -75%" },
+  );
   sections.forEach(section => watcher.observe(section));
 
   const root = document.documentElement;
@@ -179,22 +230,34 @@
   const title = document.querySelector("h1");
   // A phone's bar names the chapter that is read, and leads to its beginning; from there it leads home.
   const brand = document.querySelector(".brand:has(.here)");
-  new IntersectionObserver(changes => {
-    const { isIntersecting, boundingClientRect } = changes.at(-1);
-    const within = root.classList.toggle("within", !isIntersecting && boundingClientRect.top < 0);
-    if (within && brand && matchMedia("(max-width: 52rem)").matches) brand.title = document.querySelector(".up").title;
-    else brand?.removeAttribute("title");
-  }, { rootMargin: "-56px 0px 0px" }).observe(title);
+  new IntersectionObserver(
+    changes => {
+      const { isIntersecting, boundingClientRect } = changes.at(-1);
+      const within = root.classList.toggle("within", !isIntersecting && boundingClientRect.top < 0);
+      if (within && brand && matchMedia("(max-width: 52rem)").matches)
+        brand.title = document.querySelector(".up").title;
+      else brand?.removeAttribute("title");
+    },
+    { rootMargin: "-56px 0px 0px" },
+  ).observe(title);
   brand?.addEventListener("click", event => {
     if (!brand.title || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     scrollTo({ top: 0 });
   });
-  addEventListener("scroll", () => { // the way back to the top is offered to those who go up by half a window, for a while
-    if (scrollY >= before) turned = scrollY;
-    root.classList.toggle("far", scrollY > 2 * innerHeight && turned - scrollY > innerHeight / 2);
-    clearTimeout(rest);
-    rest = setTimeout(() => root.classList.toggle("far", document.querySelector(".up:is(:hover, :focus)") !== null), 1500);
-    before = scrollY;
-  }, { passive: true });
+  addEventListener(
+    "scroll",
+    () => {
+      // the way back to the top is offered to those who go up by half a window, for a while
+      if (scrollY >= before) turned = scrollY;
+      root.classList.toggle("far", scrollY > 2 * innerHeight && turned - scrollY > innerHeight / 2);
+      clearTimeout(rest);
+      rest = setTimeout(
+        () => root.classList.toggle("far", document.querySelector(".up:is(:hover, :focus)") !== null),
+        1500,
+      );
+      before = scrollY;
+    },
+    { passive: true },
+  );
 })();
