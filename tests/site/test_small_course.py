@@ -63,8 +63,8 @@ def test_the_checks_are_in_the_contents(bread: BeautifulSoup) -> None:
 
 def test_the_packages_code_is_folded_behind_its_words(bread: BeautifulSoup) -> None:
     words = Course().words("en")
-    assert bread.find(id="class-Loaf").summary.get_text() == words["package_class"] == "The package's class"
-    assert bread.find(id="function-cut").summary.get_text() == words["package_function"]
+    assert bread.find(id="class-Loaf").summary.get_text() == f"{words['package_class']}: Loaf"
+    assert bread.find(id="function-cut").summary.get_text() == f"{words['package_function']}: cut"
 
 
 def test_a_prediction_folds_its_answer_and_nothing_else(bread: BeautifulSoup) -> None:

@@ -88,7 +88,7 @@ def code_cell(cell: dict, role: Role, renderer: CellRenderer) -> list[nodes.Node
     if source.strip() and not only_diagrams(source):
         parts = [nodes.literal_block(source, source, language="ipython3", classes=["code"])]
         if key := fold_word(cell, role, has_picture):
-            label = fold_label(key, source, words(renderer.environment.config))
+            label = fold_label(key, source, words(renderer.environment.config), name)
             parts = [folded(label, *parts, classes=["aside"])]
     if role is Role.OPENING and renderer.environment.docname == renderer.environment.config.root_doc:
         shown = [Box("", *shown, ids=["live-translator"])]
@@ -117,8 +117,10 @@ def turn_solution(name: str, renderer: CellRenderer) -> nodes.Node:
     return folded(words(environment.config)["solution"], block, classes=["solution"])
 
 
-def fold_label(key: str, source: str, word: dict[str, str]) -> str:
-    """Return the line behind which a cell's code is folded, as HTML; a claim names what it asserts."""
+def fold_label(key: str, source: str, word: dict[str, str], name: str) -> str:
+    """Return the line behind which a cell's code is folded, as HTML; it names what is asserted or defined."""
+    if name:
+        return f"{escape(word[key])}{escape(word['colon'])}<code>{name}</code>"
     if key != "checked":
         return escape(word[key])
     checks = ", ".join(f"<code>{escape(check)}</code>" for check in assertions(source))
