@@ -229,7 +229,8 @@ def test_what_serves_the_notebook_is_out_of_the_readers_way(chapter):
     assert page.find(id="opening").find(["figure", "details"]).name == "figure"
     assert page.find(id="opening").details.summary.get_text() == word["figure_code"]
     assert page.find(id="flow").figure and not page.find(id="flow").pre
-    assert page.find(id="function-masked-softmax").summary.get_text() == word["package_function"]
+    label = page.find(id="function-masked-softmax").summary.get_text()
+    assert label == f"{word['package_function']}{word['colon']}masked_softmax"
     assert page.find(id="recall-claim").find_parent("details") is page.find(id="checks").details
 
 
