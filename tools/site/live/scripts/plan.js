@@ -11,20 +11,20 @@ courseLive.walkPlan = onstep => {
     [LEFT, 1, "LN", ["norm"]],
     [LEFT, 2, "MHA", ["project", "scores", "scaling", "softmax", "mixture", "heads"]],
     [LEFT, 3, "+", ["residual"]],
-    [LEFT, 4, "FFN", ["hidden"]],
+    [LEFT, 4, "LN FFN", ["hidden"]],
     [LEFT, 5, "+", ["block"]],
     [LEFT, 6, "LN", ["memory"]],
     [RIGHT, 0, "E + P", ["written"]],
-    [RIGHT, 1, "MHA", ["mask", "causal"]],
+    [RIGHT, 1, "LN MHA", ["mask", "causal"]],
     [RIGHT, 2, "+", ["known"]],
-    [RIGHT, 3, "MHA", ["cross", "alignment", "context"]],
-    [RIGHT, 4, "FFN +", ["output"]],
-    [RIGHT, 5, "W", ["logits", "sentence"]],
+    [RIGHT, 3, "LN MHA", ["cross", "alignment", "context"]],
+    [RIGHT, 4, "LN FFN +", ["output"]],
+    [RIGHT, 5, "LN W", ["logits", "sentence"]],
   ];
   const middle = row => HEIGHT - (row + 0.5) * ROW;
 
   const boxes = PARTS.map(([x, row, label, names]) => {
-    const wide = label === "+" ? 14 : 52;
+    const wide = label === "+" ? 14 : 60;
     return element(
       "svg:g",
       { onclick: () => onstep(names[0]) },
