@@ -10,7 +10,7 @@ import csv
 import re
 from pathlib import Path
 
-from benchmarks.measure import FOLDER, markdown
+from benchmarks.measure import FOLDER, OURS, markdown
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "mha_course" / "data" / "gpu.tsv"
@@ -21,7 +21,6 @@ IN_README = (
     ("language model, training step", "16 × 1024 × 768 × 12 × 6, bfloat16"),
     ("writing", "1 × 128 × 768 × 12 × 12, bfloat16"),
 )
-OURS = "mha_course"
 NOT_SHOWN = ("matrix products", "mha_course, weights", "nn.MHA, weights", "Annotated Transformer")
 Rows = list[dict[str, str]]
 

@@ -106,3 +106,33 @@ def test_readme_shows_what_is_stored():
     assert store.with_part(readme, rows) == readme
     rows[0]["device"] = "another card"
     assert "another card" in store.with_part(readme, rows)
+
+
+def test_the_page_on_efficient_attention_says_what_a_gpu_measured():
+    """Its multiples are words; where the table is measured anew, they may have to change."""
+    rows = store.read(store.STORED)
+    value = {(row["table"], row["size"], row["name"]): float(row["value"]) for row in rows}
+
+    def layer(mask, passes, name):
+        return value[f"attention, {mask}, {passes}", "4 × 4096 × 1024 × 16, bfloat16", name]
+
+    formula, fused = "D2L 1.0.3", "bare SDPA"
+    for passes, times in (("forward", 6), ("forward + backward", 4)):
+        assert round(layer("no mask", passes, formula) / layer("no mask", passes, fused)) == times
+        assert layer("causal", passes, formula) > layer("no mask", passes, formula)
+        assert layer("causal", passes, fused) < layer("no mask", passes, fused)
+    written = {
+        (size, name): tokens
+        for (table, size, name), tokens in value.items()
+        if table == "writing" and name != "limit"
+    }
+    small, large = "1 × 128 × 256 × 8 × 4, float32", "1 × 128 × 768 × 12 × 12, {}"
+    full, half = large.format("float32"), large.format("bfloat16")
+    together = half.replace("1 × 128", "16 × 128", 1)
+    growing, static = "mha_course", "mha_course, static cache"
+    assert all(
+        5 <= written[size, static] / written[size, growing] < 7.5 for size in (small, full, half, together)
+    )
+    assert all(written[together, cache] / written[half, cache] > 15 for cache in (growing, static))
+    assert written[half, growing] <= written[full, growing]
+    assert 0.15 < written[half, static] / written[full, static] - 1 < 0.25  # a fifth
