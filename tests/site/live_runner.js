@@ -1,9 +1,10 @@
 // Runs the networks of the site's pages in Node. Reads a request from standard input: `scripts`, files to load;
 // `kind` and `name` of a network; `runs`, each a list of sentences and options. Writes for each sentence the
-// tokens and the attention weights, which a Transformer has for each module whose name holds `options.watch`, or
-// all intermediate rows where `options.trace` is set;
+// tokens and the attention weights, which a Transformer has for each module whose name holds `options.watch`;
+// where `options.trace` names a file, all intermediate rows are appended to it as float32, and `counts` has for
+// each name the numbers of each row;
 // of a language model the logits after <bos> and each token, and the probabilities to draw the next one with.
-const { readFileSync } = require("node:fs");
+const { appendFileSync, readFileSync } = require("node:fs");
 const vm = require("node:vm");
 
 const request = JSON.parse(readFileSync(0, "utf8"));
@@ -37,10 +38,10 @@ function result(sentence, options) {
   }
   if (options.trace) {
     const { rows, tokens } = model.trace(sentence);
-    return {
-      tokens,
-      rows: Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, plain(row)])),
-    };
+    const numbers = Object.values(rows).map(own => own.map(row => Array.from(row, plain).flat()));
+    appendFileSync(options.trace, new Uint8Array(Float32Array.from(numbers.flat(2)).buffer));
+    const counts = numbers.map(own => own.map(row => row.length));
+    return { tokens, counts: Object.fromEntries(Object.keys(rows).map((name, i) => [name, counts[i]])) };
   }
   const { steps, tokens } = model.translate(sentence, { ...options, off: new Set(options.off) });
   const weights =
