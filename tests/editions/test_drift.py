@@ -246,7 +246,7 @@ def test_a_broken_lock_is_named_by_line_and_nothing_overwritten(course: Course, 
     path = course.root / "book/tr/translation.lock"
     path.write_text(path.read_text(encoding="utf-8").replace(*BROKEN_LOCKS[kind], 1), encoding="utf-8")
     before = snapshot(course)
-    assert any(line.startswith("error: tr translation.lock: line ") for line in errors(course))
+    assert any(line.startswith("error: book/tr/translation.lock: line ") for line in errors(course))
     for command in (["sync"], ["stamp", "tr", "masks", "why"], ["import", "tr", "masks"]):
         assert main(["--root", str(course.root), *command]) == 1
     assert snapshot(course) == before

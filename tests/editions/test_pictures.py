@@ -74,6 +74,6 @@ def test_a_drawing_that_is_missing_or_another_is_named(course: Course) -> None:
 
 
 def test_a_broken_record_is_named_by_line(course: Course) -> None:
-    (course.root / pictures.RECORD).write_text("page one 0123456789ab\nthree words only\n", encoding="utf-8")
+    (course.root / pictures.PATH).write_text("page one 0123456789ab\nthree words only\n", encoding="utf-8")
     with pytest.raises(CourseError, match="line 2"):
-        pictures.read(course)
+        list(pictures.faults(course, "page", course.read("en", "page")))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache, cached_property
+from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
 
 from nbformat import NotebookNode
 
@@ -18,8 +16,9 @@ from tools.course import Course, CourseError, cells
 from . import executed, form, formatting, generated, numbers, package, pictures
 from .comparison import differences
 from .lint import lint
-from .lock import NOTHING, Entry, Lock, cell_state, digest, read_lock
+from .lock import Entry, Lock, cell_state, read_lock
 from .markup import as_read, skeleton
+from .records import NOTHING, digest
 from .sync import code_digest, made_text, tidy
 
 
@@ -38,21 +37,28 @@ class Finding:
         return f"{'error' if self.is_error(release) else 'warning'}: {self.where}: {self.what}"
 
 
+@dataclass(frozen=True)
 class Snapshot(Course):
-    """The course while it is looked at: each file is read once, and no notebook is changed."""
+    """The course while it is checked: each file is read once, and no notebook is changed."""
 
-    @cached_property
-    def once(self) -> dict[str, Callable[..., Any]]:
-        return {name: cache(getattr(super(Snapshot, self), name)) for name in ("read", "text", "stems")}
+    notebooks: dict[tuple[str, str], NotebookNode] = field(default_factory=dict, compare=False)
+    texts: dict[str, str] = field(default_factory=dict, compare=False)
+    stems_by_language: dict[str | None, list[str]] = field(default_factory=dict, compare=False)
 
     def read(self, language: str, stem: str) -> NotebookNode:
-        return self.once["read"](language, stem)
+        if (language, stem) not in self.notebooks:
+            self.notebooks[language, stem] = super().read(language, stem)
+        return self.notebooks[language, stem]
 
     def text(self, path: str) -> str:
-        return str(self.once["text"](path))
+        if path not in self.texts:
+            self.texts[path] = super().text(path)
+        return self.texts[path]
 
     def stems(self, language: str | None = None) -> list[str]:
-        return list(self.once["stems"](language))
+        if language not in self.stems_by_language:
+            self.stems_by_language[language] = super().stems(language)
+        return self.stems_by_language[language]
 
 
 def error(where: str, what: str) -> Finding:

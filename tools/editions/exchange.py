@@ -17,7 +17,8 @@ from tools.course import Course, CourseError, cells
 from .comparison import Difference, differences
 from .glossary import allowed_words, terms_in
 from .lint import lint
-from .lock import Entry, cell_state, digest, read_lock, write_lock
+from .lock import Entry, cell_state, read_lock, write_lock
+from .records import digest
 from .sync import tidy
 
 HEADER = """\

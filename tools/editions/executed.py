@@ -1,6 +1,6 @@
 """``book/executed.lock``: of which package and data the stored outputs of each page are.
 
-One line a page, a blank line between two, so that git merges branches that executed neighbouring pages::
+One line a page::
 
     attention-pooling 3f9ab2c10a1b
 
@@ -11,53 +11,41 @@ and of the package's data that are named in it.
 from __future__ import annotations
 
 import ast
-import hashlib
 import io
 import re
 import tokenize
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 from nbformat import NotebookNode
 
 from tools.cells import Role, role_of
-from tools.course import Course, CourseError, cells, write_atomically
+from tools.course import Course, cells
 
-RECORD = "book/executed.lock"
+from . import records
 
-
-def read(course: Course) -> dict[str, str]:
-    """The digest of each page that is in the record."""
-    found = {}
-    for number, line in enumerate(course.text(RECORD).splitlines(), 1):
-        if line:
-            row = re.fullmatch(r"([\w-]+) ([0-9a-f]{12})", line)
-            if not row or row[1] in found:
-                raise CourseError(
-                    f"{RECORD}: line {number} is not 'page digest' of a page of its own: mend it"
-                )
-            found[row[1]] = row[2]
-    return found
+PATH, COLUMNS = "book/executed.lock", "page digest"
 
 
 def record(course: Course, stem: str, notebook: NotebookNode) -> None:
-    """Note that the page was executed with the package as it is now."""
-    digests = read(course) | {stem: package_digest(course, notebook)}
-    lines = [f"{page} {digests[page]}\n" for page in sorted(digests) if page in course.stems()]
+    """Record that the page was executed with the package as it is now."""
     if course.package:
-        write_atomically(course.root / RECORD, "\n".join(lines))
+        rows = records.read(course, PATH, COLUMNS) | {(stem,): (package_digest(course, notebook),)}
+        records.write(course, PATH, {page: row for page, row in rows.items() if page[0] in course.stems()})
 
 
 def outdated(course: Course, stems: list[str]) -> list[str]:
-    """The pages whose outputs are of another state of the package or its data."""
+    """Return the pages whose outputs are of another state of the package or its data."""
     if not course.package:
         return []
-    recorded = read(course)
-    return [s for s in stems if recorded.get(s) != package_digest(course, course.read(course.source, s))]
+    rows = records.read(course, PATH, COLUMNS)
+    pages = {stem: course.read(course.source, stem) for stem in stems}
+    return [stem for stem in stems if rows.get((stem,)) != (package_digest(course, pages[stem]),)]
 
 
 def package_digest(course: Course, notebook: NotebookNode) -> str:
-    """Of the modules that the page imports, the modules that these import, and the data that they name."""
+    """Digest the modules that the page imports, those that these import, and the data that they name."""
     folder = course.root / course.package
     code = cells(notebook, "code").values()
     page = "\n".join(cell.source for cell in code if role_of(cell) is not Role.SETUP)
@@ -69,10 +57,10 @@ def package_digest(course: Course, notebook: NotebookNode) -> str:
             if name not in texts and file.exists():
                 texts[name] = code_of(file.read_text(encoding="utf-8"))
                 waiting |= imported(texts[name], course.package)
-    data = [path for path in data_files(folder) if any(names(text, path) for text in texts.values())]
+    data = [path for path in data_files(folder) if any(is_named(path, text) for text in texts.values())]
     parts = [f"{name}\n{text}" for name, text in sorted(texts.items()) if name]
-    parts += [f"{path.relative_to(folder)}\n{digest_of(path)}" for path in data]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+    parts += [f"{path.relative_to(folder)}\n{sha256(path.read_bytes()).hexdigest()}" for path in data]
+    return records.digest("\n".join(parts))
 
 
 def data_files(folder: Path) -> list[Path]:
@@ -83,18 +71,14 @@ def data_files(folder: Path) -> list[Path]:
     )
 
 
-def names(code: str, path: Path) -> bool:
-    """Return whether the code names the file, with or without its suffix, in a string."""
+def is_named(path: Path, code: str) -> bool:
+    """Return True if the code names the file, with or without its suffix, in a string."""
     return f'"{path.stem}"' in code or f'"{path.name}"' in code
-
-
-def digest_of(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @cache
 def imported(code: str, package: str) -> frozenset[str]:
-    """The modules of the package that the code names in its imports, as paths."""
+    """Return the modules of the package that the code imports, as paths."""
     lines = re.findall(
         rf"^\s*(?:from|import) ({package}[\w.]*)(?: import (?:\(([^)]*)|([^\n(]*)))?", code, re.MULTILINE
     )
@@ -106,7 +90,7 @@ def imported(code: str, package: str) -> frozenset[str]:
 
 @cache
 def code_of(source: str) -> str:
-    """The code of a module without docstrings, comments and empty lines."""
+    """Return the code of a module without docstrings, comments and empty lines."""
     lines = source.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:

@@ -11,8 +11,9 @@ import nbformat
 
 from tools.course import Course, CourseError, cells
 
-from .lock import Entry, cell_state, digest, read_lock, write_lock
+from .lock import Entry, cell_state, read_lock, write_lock
 from .markup import plain, skeleton
+from .records import digest
 
 
 def difference(course: Course, language: str, stem: str, key: str) -> str:

@@ -1,26 +1,24 @@
 """``book/<lang>/translation.lock``: which English each translated cell was read against.
 
-One line for each Markdown cell, a blank line between two::
+One line for each Markdown cell::
 
     multi-head-attention mask-why 3f9ab2c10a1b 77aa01bc55d0
 
-Stem, cell id, digest of the English that was translated (``-``: none yet), digest of the text that
-was read. The blank lines are there for git: it merges two branches that change neighbouring lines
-only where an unchanged line stands between them. Every cell has its line from the first ``sync``,
-so that stamping never inserts one.
+Page, cell id, digest of the English that was translated (``-``: none yet), digest of the text that
+was read. Every cell has its line from the first ``sync``, so that stamping never inserts one.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
-from functools import cache
 from typing import NamedTuple
 
 from tools.cells import is_made
-from tools.course import Course, CourseError, cells, write_atomically
+from tools.course import Course, CourseError, cells
 
-NOTHING = "-"
+from . import records
+from .records import NOTHING, digest
+
+COLUMNS = "page cell digest digest"
 
 
 class Entry(NamedTuple):
@@ -41,10 +39,6 @@ class PageState(NamedTuple):
     untranslated: tuple[str, ...]
 
 
-def digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
 def cell_state(entry: Entry, english: str, text: str) -> str:
     """``fresh``, ``stale`` (English changed), ``untranslated``, or ``unread`` (edited, not stamped)."""
     if entry.english == NOTHING and (digest(text) == entry.text or text == english):
@@ -55,32 +49,18 @@ def cell_state(entry: Entry, english: str, text: str) -> str:
 
 
 def read_lock(course: Course, language: str) -> Lock:
-    return dict(parsed_lock(language, course.text(f"book/{language}/translation.lock")))
-
-
-@cache
-def parsed_lock(language: str, text: str) -> Lock:
-    lock: Lock = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line:
-            continue
-        row = re.fullmatch(r"([\w-]+) ([\w-]+) (-|[0-9a-f]{12}) (-|[0-9a-f]{12})", line)
-        if not row or (row[1], row[2]) in lock:
-            fault = (
-                f"stands twice: {row[1]} {row[2]}" if row else f"is not 'stem cell digest digest': {line!r}"
-            )
-            raise CourseError(
-                f"{language} translation.lock: line {number} {fault}; mend it or take it from git"
-            )
-        lock[row[1], row[2]] = Entry(row[3], row[4])
-    return lock
+    """Return the entry of each cell, by page and cell id."""
+    rows = records.read(course, path_of(language), COLUMNS)
+    return {(stem, key): Entry(*digests) for (stem, key), digests in rows.items()}
 
 
 def write_lock(course: Course, language: str, lock: Lock) -> bool:
-    """Write the entries by chapter (alphabetically) and, within it, in the order of the dictionary."""
-    lines = [f"{stem} {cell} {entry.english} {entry.text}\n" for (stem, cell), entry in lock.items()]
-    lines.sort(key=lambda line: line.split()[0])
-    return write_atomically(course.root / "book" / language / "translation.lock", "\n".join(lines))
+    """Write the entries by page and, within it, in the order of the dictionary; True if the file changed."""
+    return records.write(course, path_of(language), lock)
+
+
+def path_of(language: str) -> str:
+    return f"book/{language}/translation.lock"
 
 
 def page_state(language: str, stem: str, course: Course | None = None) -> PageState:

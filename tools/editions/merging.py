@@ -11,15 +11,17 @@ from tools.course import Course, CourseError, write_atomically
 HUNK = re.compile(
     r"^<<<<<<< [^\n]*\n(.*?)(?:^\|{7} [^\n]*\n.*?)?^=======\n(.*?)^>>>>>>> [^\n]*\n", re.MULTILINE | re.DOTALL
 )
-# Lines of the locks, of a notebook's record of its execution, of the README's table, of the references.
-MADE = re.compile(
-    r"\s*|[\w-]+( [\w-]+ (-|[0-9a-f]{12}))? (-|[0-9a-f]{12})"
-    r'|\s*"execut(ed|ion_count)": .*|\| .* \||- <a id=.*'
-)
+# What sync makes of a file whose other lines people write, by the end of its name.
+MADE_LINES = {
+    ".lock": re.compile(".*"),
+    ".ipynb": re.compile(r'\s*"execut(ed|ion_count)": .*'),
+    "README.md": re.compile(r"\| .* \|"),
+    "references.md": re.compile("- <a id=.*|"),
+}
 
 
 def resolve(course: Course) -> tuple[list[str], list[str]]:
-    """Take our side of every conflict that ``sync`` makes good; return the files mended and the places left.
+    """Take our side of each conflict that ``sync`` makes good; return the files settled and the places left.
 
     A line of a lock that was taken from the wrong side is an error of ``check`` until its cell is stamped.
     """
@@ -48,7 +50,8 @@ def without_marks(course: Course, name: str, hunk: re.Match[str]) -> str:
         foreign = not name.startswith(f"book/{course.source}/")
         if (key and is_made(key[0])) or (foreign and kind == ["code"]):
             return hunk[1]
-    return hunk[1] if all(MADE.fullmatch(line) for line in lines) else hunk[0]
+    made = next((form for end, form in MADE_LINES.items() if name.endswith(end)), re.compile("(?!)"))
+    return hunk[1] if all(map(made.fullmatch, lines)) else hunk[0]
 
 
 def place(text: str, position: int) -> str:

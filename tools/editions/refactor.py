@@ -12,7 +12,8 @@ from nbformat import NotebookNode
 from tools.cells import is_made_code
 from tools.course import CLAIMS, Course, CourseError, cells, write_atomically
 
-from .lock import Entry, Lock, digest, read_lock, write_lock
+from .lock import Entry, Lock, read_lock, write_lock
+from .records import digest
 
 NUMBERS = "book/numbers.tsv"
 LINK = re.compile(r"\]\((?:([\w-]+)\.ipynb)?#([\w-]+)\)")

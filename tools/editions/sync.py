@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import os
 from collections.abc import Collection, Iterator
@@ -16,7 +15,8 @@ from tools.cells import LEVELS_TABLE, TERMS_TABLE, TIMES_TABLE, Role, check_id, 
 from tools.course import Course, CourseError, cells
 
 from . import drawings, executed, generated, glossary, package, pictures, times
-from .lock import Entry, Lock, cell_state, digest, read_lock, write_lock
+from .lock import Entry, Lock, cell_state, read_lock, write_lock
+from .records import digest
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
 OF_A_PICTURE = ("height", "width")
@@ -26,7 +26,7 @@ TABLES = {TERMS_TABLE: glossary.table, TIMES_TABLE: times.table, LEVELS_TABLE: t
 def code_digest(notebook: NotebookNode) -> str:
     """Digest the code that makes outputs: not the set-up cell, which follows the repository's address."""
     code = [cell.source for cell in cells(notebook, "code").values() if role_of(cell) is not Role.SETUP]
-    return hashlib.sha256(json.dumps(code).encode()).hexdigest()[:12]
+    return digest(json.dumps(code))
 
 
 def derived(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
