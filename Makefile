@@ -115,7 +115,7 @@ QUICK := --ignore tests/site --ignore tests/release
 
 # A notebook that passed here with this package is not run again.
 PASSED := $(patsubst book/en/%.ipynb,_build/passed/%,$(wildcard book/en/*.ipynb))
-_build/passed/%: book/en/%.ipynb book/conftest.py book/drawn.py pyproject.toml $(wildcard mha_course/*.* mha_course/*/*.*)
+_build/passed/%: book/en/%.ipynb $(wildcard book/*.py) pyproject.toml $(wildcard mha_course/*.* mha_course/*/*.*)
 	$(BIN)/python -m pytest -q --nbval $< || [ $$? = 5 ]  # 5: a page without code
 	@mkdir -p $(@D) && touch $@
 

@@ -18,15 +18,13 @@ from __future__ import annotations
 import math
 import os
 import re
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import pytest
-from nbval.plugin import IPyNbCell, IPyNbFile
+from nbval.plugin import IPyNbCell
 
 CELL_TIMEOUT = 300  # seconds
-DRAWN = Path(__file__).parent / "drawn.py"
 OF_TRAINED = 0.1
 ONE_MODEL = "one-model"
 OF_A_FIGURE = ("Figure of ", "<Figure size ")
@@ -38,6 +36,8 @@ DECIMAL = re.compile(
 # One thread: sums add up in the same order everywhere.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:2")
+# Every kernel runs this before its first cell.
+os.environ["PYTHONSTARTUP"] = str(Path(__file__).parent / "startup.py")
 
 
 class Output(str):
@@ -78,24 +78,6 @@ def without_device(text: str) -> str:
     )
 
 
-def by_value(sanitize: Any) -> Any:
-    @wraps(sanitize)
-    def sanitized(cell: IPyNbCell, value: Any) -> Any:
-        value = sanitize(cell, value)
-        if not isinstance(value, str):
-            return value
-        output = Output(without_device(value).replace(MINUS, "-"))
-        widest = tolerances(cell.cell)
-        trains = any(map(tolerances, cell.parent.nb.cells))
-        if output.startswith(OF_A_FIGURE) and trains and not widest:
-            one_model = ONE_MODEL in cell.cell.metadata.get("tags", [])
-            widest = [math.inf if one_model else OF_TRAINED]
-        output.atol = max(widest, default=Output.atol)
-        return output
-
-    return sanitized
-
-
 def tolerances(cell: Any) -> list[float]:
     tags = cell.metadata.get("tags", [])
     return [
@@ -103,48 +85,36 @@ def tolerances(cell: Any) -> list[float]:
     ]
 
 
-def with_drawn_figures(setup: Any) -> Any:
-    """Before the first cell, the kernel learns to say what figures draw."""
+class Cell(IPyNbCell):
+    """A code cell whose test is named by the cell's id."""
 
-    @wraps(setup)
-    def started(file: IPyNbFile) -> None:
-        setup(file)
-        if DRAWN.exists():
-            # Its names are not the page's.
-            apart = f"__import__('runpy').run_path({str(DRAWN)!r});"
-            file.kernel.kc.execute(apart, silent=True)
+    def __init__(self, *, name: str, cell: Any, **others: Any) -> None:
+        super().__init__(name=cell.get("id", name), cell=cell, **others)
 
-    return started
-
-
-def if_executed(runtest: Any) -> Any:
-    """A cell without stored outputs fails: nbval would compare nothing."""
-
-    @wraps(runtest)
-    def run(cell: IPyNbCell) -> None:
-        if cell.cell.source.strip() and cell.cell.execution_count is None:
-            cell.raise_cell_error(
+    def runtest(self) -> None:
+        """Fail without stored outputs: nbval would compare nothing."""
+        if self.cell.source.strip() and self.cell.execution_count is None:
+            self.raise_cell_error(
                 "The committed notebook was never executed: run `make sync`."
             )
-        runtest(cell)
+        super().runtest()
 
-    return run
+    def sanitize(self, value: Any) -> Any:
+        """Return a text that is compared by value."""
+        value = super().sanitize(value)
+        if not isinstance(value, str):
+            return value
+        output = Output(without_device(value).replace(MINUS, "-"))
+        widest = tolerances(self.cell)
+        trains = any(map(tolerances, self.parent.nb.cells))
+        if output.startswith(OF_A_FIGURE) and trains and not widest:
+            one_model = ONE_MODEL in self.cell.metadata.get("tags", [])
+            widest = [math.inf if one_model else OF_TRAINED]
+        output.atol = max(widest, default=Output.atol)
+        return output
 
 
-def named_by_id(initialize: Any) -> Any:
-    """The test of a cell is named by the cell's id, not by its number."""
-
-    @wraps(initialize)
-    def named(item: IPyNbCell, *, name: str, cell: Any, **others: Any) -> None:
-        initialize(item, name=cell.get("id", name), cell=cell, **others)
-
-    return named
-
-
-IPyNbFile.setup = with_drawn_figures(IPyNbFile.setup)
-IPyNbCell.sanitize = by_value(IPyNbCell.sanitize)
-IPyNbCell.runtest = if_executed(IPyNbCell.runtest)
-IPyNbCell.__init__ = named_by_id(IPyNbCell.__init__)
+IPyNbCell.from_parent = Cell.from_parent  # nbval names its class
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -4,10 +4,10 @@ The numbers are the text that is stored beside its picture. The drawing is an
 SVG with words as text, which ``sync`` puts beside the notebooks, so that the
 site can write them in another language.
 
-``sync`` and ``conftest.py`` run this in a page's kernel before its first cell,
-apart from the page's names, so that a run of the tests compares what the
-figures show. Positions are shares of the axes and colours shares of the colour
-map; of long curves and large matrices a sample is kept, and the mean of all.
+``startup.py`` runs this in a page's kernel before its first cell, for ``sync``
+and for the tests, so that a run of the tests compares what the figures show.
+Positions are shares of the axes and colours shares of the colour map; of long
+curves and large matrices a sample is kept, and the mean of all.
 """
 
 import io

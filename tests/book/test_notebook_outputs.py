@@ -98,7 +98,7 @@ CHANGED = [
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The outcome of each cell, by id, of one run in a process of its own."""
     folder = tmp_path_factory.mktemp("book")
-    for path in (CONFTEST, CONFTEST.with_name("drawn.py")):
+    for path in map(CONFTEST.with_name, ("conftest.py", "startup.py", "drawn.py")):
         shutil.copy(path, folder)
     notebook = new_notebook(
         cells=[*SAME, *CHANGED], metadata={"kernelspec": {"name": "python3", "display_name": "P"}}

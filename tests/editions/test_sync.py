@@ -13,9 +13,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from two_chapters import cell_of, errors, mangle, remove, replace, rewrite, snapshot
 
-from tools.course import Course, CourseError, cells, write_atomically
+from tools.course import ROOT, Course, CourseError, cells, write_atomically
 from tools.editions.__main__ import main
 from tools.editions.check import check
+from tools.editions.form import SHARP
 from tools.editions.sync import sync
 
 
@@ -145,6 +146,20 @@ def test_changed_code_is_executed_and_carried_over(course: Course) -> None:
         assert cell_of(course.read(language, "masks"), "add").outputs[0].text == "3\n"
     assert errors(course) == []
     assert "timestamp" not in course.path("en", "masks").read_text(encoding="utf-8")
+
+
+def test_a_figure_is_drawn_for_the_site_and_the_page_keeps_its_names(course: Course) -> None:
+    for name in ("startup.py", "drawn.py"):
+        shutil.copy(ROOT / "book" / name, course.root / "book")
+    code = (
+        f"{SHARP}\nfrom matplotlib import pyplot\nfigure, axes = pyplot.subplots()\nprint('drawing' in dir())"
+    )
+    rewrite(course, "en", replace("add", "print(1 + 1)", code))
+    sync(course)
+    said, picture = cell_of(course.read("en", "masks"), "add").outputs
+    assert said.text == "False\n"
+    assert picture.data["text/plain"].startswith("Figure of 1 axes")
+    assert "<svg" in course.text("book/figures/masks/add.svg")
 
 
 def test_the_setup_cell_follows_the_repository_address(course: Course) -> None:

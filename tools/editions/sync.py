@@ -102,7 +102,9 @@ def clean_outputs(notebook: NotebookNode) -> None:
 
 def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
     """Run every cell from the top and record which code the outputs are of."""
-    os.environ["OMP_NUM_THREADS"] = "1"
+    # There each figure learns to say what it draws, and to draw itself for the site.
+    startup = (course.root / "book/startup.py").resolve()
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONSTARTUP": str(startup)}
     folder = {"metadata": {"path": str(course.path(course.source, stem).parent)}}
     for cell in cells(notebook, "code").values():
         cell.outputs, cell.execution_count = [], None
@@ -113,13 +115,17 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
         record_timing=False,
         coalesce_streams=True,
         resources=folder,
-        extra_arguments=["--log-level=ERROR", *told_to_draw_twice(course)],
+        extra_arguments=["--log-level=ERROR"],
     )
     language_info = notebook.metadata.language_info
     try:
-        client.execute()
+        client.execute(env=environment)
     except CellExecutionError as error:
-        failed = next(key for key, cell in cells(notebook, "code").items() if "error" in kinds(cell))
+        failed = next(
+            key
+            for key, cell in cells(notebook, "code").items()
+            if any(output.output_type == "error" for output in cell.outputs)
+        )
         where = f"{course.source} {stem}#{failed}"
         raise CourseError(f"{where}: fails: {error.ename}: {error.evalue}; nothing was written") from None
     except (CellTimeoutError, DeadKernelError) as error:
@@ -127,17 +133,6 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
         raise CourseError(f"{course.source} {stem}: fails: {reason}; nothing was written") from None
     notebook.metadata.language_info = language_info
     notebook.metadata["executed"] = code_digest(notebook)
-
-
-def told_to_draw_twice(course: Course) -> list[str]:
-    """The kernel's argument that makes each figure say what it draws, and draw itself for the site."""
-    path = course.root / "book/drawn.py"
-    apart = f"__import__('runpy').run_path({str(path)!r});"  # its names are not the page's
-    return [f"--IPKernelApp.exec_lines={apart}"] if path.exists() else []
-
-
-def kinds(cell: NotebookNode) -> list[str]:
-    return [output.output_type for output in cell.outputs]
 
 
 def sync_source(course: Course, stem: str, force: bool = False) -> bool:
