@@ -19,6 +19,7 @@ from mha_course.plot import diagram, show_alignment, show_heads, show_heatmaps
 
 SOURCE = ["the", "red", "house", "is", "big", "."]
 TARGET = ["la", "maison", "rouge", "est", "grande", "."]
+SVG = "{http://www.w3.org/2000/svg}"
 SHOWN_SOURCE, SHOWN_TARGET = ([*tokens[:-1], "“.”"] for tokens in (SOURCE, TARGET))
 
 
@@ -289,12 +290,23 @@ def test_queries_keys_values_and_outputs_can_be_told_apart_without_green_cones()
     assert (red - green).norm() < 0.1
 
 
-def test_every_drawing_of_the_package_is_found_and_is_svg():
+def drawings() -> list[ElementTree.Element]:
+    """All drawings of the package."""
     with pytest.raises(ValueError, match=r"name must be one of .*, got 'nothing'") as error:
         diagram("nothing")
     names = str(error.value).removeprefix("name must be one of ").split(", got ")[0].split(", ")
-    assert len(names) >= 1
-    for name in (name.strip("'") for name in names):
-        svg = diagram(name)._repr_svg_()
-        assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
-        assert svg == diagram(name).svg
+    assert all(diagram(name.strip("'"))._repr_svg_() == diagram(name.strip("'")).svg for name in names)
+    return [ElementTree.fromstring(diagram(name.strip("'")).svg) for name in names]
+
+
+def test_every_drawing_of_the_package_is_found_and_is_svg():
+    assert len(drawings()) >= 1
+    assert {drawing.tag for drawing in drawings()} == {f"{SVG}svg"}
+
+
+def test_drawings_are_by_one_hand():
+    """Words have one face, formulas a second, code a third; the ground has no frame."""
+    faces = {node.get("font-family") for drawing in drawings() for node in drawing.iter()} - {None}
+    assert len({drawing.get("font-family") for drawing in drawings()}) == 1
+    assert len(faces) == 3
+    assert {drawing.find(f"{SVG}rect").get("stroke") for drawing in drawings()} == {None}

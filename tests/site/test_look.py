@@ -1,4 +1,4 @@
-"""What the style sheet promises: large Chinese words stay whole, an output is in one box with its code."""
+"""What the style sheet promises: Chinese words and outputs stay whole, figures keep to the text."""
 
 import pytest
 from browsing import MISSING
@@ -12,6 +12,14 @@ GAPS = """() => [...document.querySelectorAll(".cell > .code + .output")].map(ou
     const [code, box] = [output.previousElementSibling, output].map(node => node.getBoundingClientRect());
     return Math.abs(box.top - code.bottom);
 })"""
+
+FIGURES = """() => [...document.querySelectorAll("article > section figure")].map(figure => {
+    const [picture, caption, text] = [figure, figure.lastElementChild, document.querySelector(".lead")]
+        .map(node => node.getBoundingClientRect());
+    return [caption.left - text.left, picture.left - (innerWidth - picture.right)];
+})"""
+OVERFLOWS = """() => [...document.querySelectorAll(".output pre")].map(output =>
+    [Number(output.style.getPropertyValue("--columns")), output.scrollWidth - output.clientWidth])"""
 
 
 def test_a_chinese_lede_is_broken_between_words_only(browser, site):
@@ -48,4 +56,23 @@ def test_nothing_moves_when_the_home_page_begins_to_play(browser, address, code)
     assert page.locator(".hero svg").count() == 1
     assert abs(heights[0] - heights[1]) < 32, heights  # a line of the caption, here and there
     assert page.locator("head link[href*='live.css']").count() == 1
+    page.close()
+
+
+def test_on_a_phone_a_figure_is_in_the_middle_and_its_caption_below_the_text(browser, site):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto((site / Course().source / "multi-head-attention.html").as_uri())
+    figures = page.evaluate(FIGURES)
+    assert len(figures) > 3
+    assert all(abs(distance) < 1 for figure in figures for distance in figure), figures
+    page.close()
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_on_a_phone_a_printed_table_is_seen_whole(browser, site, width):
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.goto((site / Course().source / "looking-at-heads.html").as_uri())
+    hidden = [more for columns, more in page.evaluate(OVERFLOWS) if columns < 48]
+    assert len(hidden) > 3
+    assert max(hidden) <= 0
     page.close()

@@ -374,6 +374,14 @@ def test_no_markup_stays_raw(site):
             assert SET_ASIDE & {node.name for node in text.parents}, (page, text)
 
 
+def test_examples_of_the_reference_are_the_packages(site):
+    shown = parsed(site / COURSE.source / "api.html").find(id="attention").text
+    source = inspect.getsource(import_module(f"{COURSE.package}.attention"))
+    lines = re.findall(r"^ *(>>> .*_.*)$", source, re.MULTILINE)
+    assert len(lines) > 3
+    assert [line for line in lines if line not in shown] == []
+
+
 def test_formulas_are_set_and_have_mathml(site):
     for code in COURSE.languages:
         soup = parsed(site / code / "multi-head-attention.html")

@@ -128,6 +128,8 @@ def cited(text: str) -> str:
 def section(title: str, lines: list[str], word: dict[str, str]) -> list[str]:
     """A section of a docstring with its heading in the reader's language."""
     head = ["", f".. rubric:: {word['api_' + title.lower()]}", ""]
+    if title == "Examples":  # code, as it is
+        return head + lines
     if title not in LISTS:
         return head + [cited(as_code(line)) for line in lines]
     groups: list[list[str]] = []
