@@ -364,6 +364,25 @@ def test_a_page_with_something_to_play_with_leads_there_from_its_beginning(site)
             assert links == ([] if place["page"] == "index" else [box.button.get_text()])
 
 
+def test_teachers_find_every_picture_and_every_moving_part(site):
+    moving = {(place["page"], place["component"]) for place in places()}
+    for code in COURSE.languages:
+        pictures, addresses = [], set()
+        for stem in COURSE.pages:
+            pictures += [link["href"] for link in parsed(site / code / f"{stem}.html").select(".enlarge")]
+        page = parsed(site / code / "teaching.html")
+        saved = page.select("#pictures .slides a[download]")
+        assert [link["href"] for link in saved] == pictures
+        assert len({link["download"] for link in saved}) == len(saved) > 50
+        assert all(link["download"].endswith(".svg") for link in saved)
+        for link in page.select("#pictures .slides a:not([download])"):
+            stem, embedded, component = link["href"].partition(".html?embed#play-")
+            if embedded:
+                addresses.add((stem, component))
+                assert parsed(site / code / f"{stem}.html").select_one(f"#play-{component}.live")
+        assert addresses == moving
+
+
 SET_ASIDE = {"pre", "code", "annotation", "script", "style", "dt"}
 RAW = re.compile(r"\*\*|\{[a-z:-]+\}`|^:::|\(\w+\)=$|\$\$|> \*|\]\([\w#./-]+\)", re.MULTILINE)
 

@@ -169,6 +169,7 @@ def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
     renderer.add_passage(caption_id(cell), text, renderer.heading)
     bold = next(paragraphs[0].findall(nodes.strong), None) if BOLD.match(caption) else None
     seen = " ".join(plain(bold).split()) if bold else text
+    renderer.pictures.append((cell, picture.address, picture.width, picture.height, seen))
     box += raw(picture.html(seen, words(renderer.environment.config)["enlarge"]))
     if bold:  # it is heard as the picture's words
         bold.replace_self([raw('<strong aria-hidden="true">'), *bold.children, raw("</strong>")])

@@ -49,6 +49,7 @@ class CellRenderer(SphinxRenderer):
         self.passages: list[list[str]] = []
         self.links: list[tuple] = []
         self.facts: dict[str, object] = {}  # what lists of chapters say of the page
+        self.pictures: list[tuple[str, str, int, int, str]] = []  # cell, address, size, and what is seen
         self.captions_of = {}
         for cell, following in pairwise(cells):
             if following["id"] == caption_id(cell["id"]) and following["cell_type"] == "markdown":
@@ -180,7 +181,8 @@ class CellRenderer(SphinxRenderer):
         """Collect a notebook's passages for the search and the page's description."""
         paragraphs = (plain(node).replace("\n", " ") for node in self.document.findall(nodes.paragraph))
         description = shorten(next(paragraphs, ""))
-        return {"passages": self.passages, "links": self.links, "description": description, **self.facts}
+        found = {"passages": self.passages, "links": self.links, "pictures": self.pictures}
+        return {**found, "description": description, **self.facts}
 
     def render_heading(self, token) -> None:
         """A heading is found by its cell's id in every language."""

@@ -1,0 +1,53 @@
+"""List what teachers can put on a slide: each picture as a file, each moving part with its address."""
+
+from html import escape
+from pathlib import PurePosixPath
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from .extension.edition import course_of, words
+from .live import PREFIX, places
+
+TEACHING, PICTURES = "teaching", "pictures"  # the page and its passage that has the list
+
+
+def add_slides(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Add the pictures and moving parts of each page below the passage on pictures for slides."""
+    page = PurePosixPath(docname)
+    section = next((part for part in doctree.findall(nodes.section) if PICTURES in part["ids"]), None)
+    if page.name == TEACHING and section is not None:
+        lists = (slides(app, page.with_name(stem)) for stem in course_of(app.config).pages)
+        section += nodes.raw("", "".join(lists), format="html")
+
+
+def slides(app: Sphinx, page: PurePosixPath) -> str:
+    """Return a page's title, its pictures and its moving parts; nothing where it has neither."""
+    pictures = app.env.metadata.get(str(page), {}).get("pictures", [])
+    links = [picture_link(page.name, *picture) for picture in pictures]
+    moving = [moving_link(app, place) for place in places() if place["page"] == page.name]
+    title = f'<p><a href="{page.name}.html">{escape(app.env.titles[str(page)].astext())}</a></p>'
+    rows = "".join(f"<ul>{''.join(items)}</ul>" for items in (links, moving) if items)
+    return f'<div class="slides">{title}{rows}</div>' if rows else ""
+
+
+def picture_link(stem: str, cell: str, address: str, width: int, height: int, seen: str) -> str:
+    """Return a small picture that is saved under the names of its page and cell."""
+    name = f"{stem}-{cell}{PurePosixPath(address).suffix}"
+    size = f'width="{width}" height="{height}" loading="lazy" decoding="async"'
+    image = f'<img src="{escape(address)}" alt="{escape(seen)}" {size}>'
+    return f'<li><a href="{escape(address)}" download="{name}" title="{escape(seen)}">{image}</a></li>'
+
+
+def moving_link(app: Sphinx, place: dict[str, Any]) -> str:
+    """Return a link that opens a component with nothing else on its page."""
+    component = place["component"]
+    text = words(app.config)[f"{PREFIX}{component}.open"]
+    return f'<li><a href="{place["page"]}.html?embed#play-{component}">{escape(text)}</a></li>'
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    """Add the list when all pages are read."""
+    app.connect("doctree-resolved", add_slides)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}
