@@ -18,7 +18,7 @@ from mha_course.heads import Head, all_heads, masked_heads, watched_heads
 from mha_course.language_model import generate, next_token_probabilities
 from mha_course.translation import Translation, translate_all
 from tools.course import Course, cells
-from tools.experiments import live_models
+from tools.experiments import live_models, live_walk
 from tools.experiments.language_models import grammar
 from tools.experiments.live_models import (
     FOLDER,
@@ -78,12 +78,32 @@ def test_the_translator_writes_pytorchs_tokens_and_weights(name: str) -> None:
 
 
 @pytest.mark.parametrize("language", TARGETS)
-def test_the_run_of_the_home_page_is_what_the_network_of_the_site_writes(language: str) -> None:
-    stored = json.loads((FOLDER / f"run-{language}.json").read_text(encoding="utf-8"))
-    run = live_models.first_run(language)
-    assert (stored["source"], stored["target"]) == (run["source"], run["target"])
-    weights = torch.tensor(run["weights"])
-    assert torch.allclose(torch.tensor(stored["weights"]), weights, rtol=0, atol=0.002)
+def test_the_run_of_the_home_page_is_one_pass_through_a_transformer_and_translates_right(
+    language: str,
+) -> None:
+    path = FOLDER / f"run-{language}.json"
+    assert path.stat().st_size <= 25_000
+    run = json.loads(path.read_text(encoding="utf-8"))
+    pairs = {pair.source: pair.target for pair in load_corpus(language, "test")}
+    assert run["target"] == list(pairs[tuple(run["source"][:-1])])
+    q, k, v, weights, joined = (torch.tensor(run[name]) for name in ("q", "k", "v", "weights", "joined"))
+    scores = q @ k.T / q.shape[1] ** 0.5
+    assert torch.allclose(scores.softmax(dim=-1), weights, rtol=0, atol=0.03)  # of rounded numbers
+    own = joined.unflatten(1, (run["heads"], -1))[:, live_walk.HEAD]
+    assert torch.allclose(weights @ v, own, rtol=0, atol=0.05)
+    assert torch.allclose(torch.tensor(run["looks"]).sum(dim=-1), torch.tensor(1.0), rtol=0, atol=0.04)
+    assert run["first"][0] == run["target"][0] and 0.9 < sum(run["best"]) <= 1.001
+
+
+def test_the_french_run_of_the_home_page_is_that_of_the_sites_network() -> None:
+    run = live_walk.short_run(*load_model("transformer-fr"))
+    stored = json.loads((FOLDER / "run-fr.json").read_text(encoding="utf-8"))
+    assert stored.keys() == run.keys()
+    for name, values in run.items():
+        if name in ("source", "ids", "target", "heads", "first"):
+            assert stored[name] == values
+        else:
+            torch.testing.assert_close(torch.tensor(stored[name]), torch.tensor(values), rtol=0, atol=0.011)
 
 
 def test_a_translation_with_a_doubtful_token_is_seldom_right() -> None:

@@ -33,7 +33,7 @@ def opened(page: Page, site: Path, stem: str, component: str, code: str = "en") 
     page.goto((site / code / f"{stem}.html").as_uri())
     place = page.locator(f'.live[data-live="{component}"]')
     before = [url for url in watched.requests if "/live/" in url]
-    small = {"live.js", "live.css"} | ({"hero.js"} if stem == "index" else set())
+    small = {"live.js", "live.css"} | ({"hero.js", "heat.js", "matrix.js"} if stem == "index" else set())
     assert {url.rpartition("/")[2].split("?")[0] for url in before} == small
     place.locator("> button").click()
     place.locator(".live-box").wait_for()
@@ -310,31 +310,54 @@ def test_the_home_page_shows_the_translator_where_its_picture_was(browser: Brows
     context.close()
 
 
-@pytest.mark.parametrize("code", ["en", "zh"])
-def test_the_home_page_plays_a_translation_before_anything_is_loaded(
+@pytest.mark.parametrize("code", list(COURSE.languages))
+def test_the_home_page_walks_through_a_network_before_one_is_loaded(
     browser: Browser, site: Path, code: str
 ) -> None:
-    page = browser.new_context(viewport=SLIM).new_page()
+    context = browser.new_context(viewport=SLIM)
+    page = context.new_page()
     watched = Watched(page)
+    page.clock.install()
     page.goto((site / code / "index.html").as_uri())
-    run = json.loads(page.locator(".hero").get_attribute("data-run") or "")
-    written = page.locator(".hero-target:not(.hero-later)")
-    expect(written).to_have_count(1, timeout=10_000)  # it has begun by itself
-    page.locator(".hero > button").click()
-    expect(page.locator(".hero-target")).to_have_text(run["target"])
-    page.locator(".hero-target").nth(1).click()
-    assert run["target"][1] in page.locator(".hero-looks").inner_text()
-    assert not [url for url in watched.requests if "network.js" in url or "bahdanau" in url]
-    page.context.close()
+    words, hero = COURSE.words(code), page.locator(".hero")
+    run = json.loads(hero.get_attribute("data-run") or "")
+    assert run["lang"] == ("fr" if code == "en" else code)
+    hero.get_by_role("button", name=words["live.hero.pause"]).wait_for()  # it plays by itself
+    assert hero.locator(".walk-card b").count() == len(run["source"])
+    told = {hero.locator(".hero-told").inner_text()}
+    for _ in range(20):
+        page.clock.run_for(4600)
+        told.add(hero.locator(".hero-told").inner_text())
+    assert len(told) >= 9  # the encoder's six pictures, two of the first word, and the words
+    hero.get_by_role("button", name=words["live.hero.play"]).wait_for()  # once
+    rows = hero.locator(".walk-row:not(.walk-columns):visible .walk-token")
+    assert [text.strip("“”「」") for text in rows.all_inner_texts()] == run["target"]
+    # by hand
+    hero.get_by_role("button", name=words["live.back"]).click()
+    assert rows.count() == len(run["target"]) - 1
+    hero.get_by_role("button", name=words["live.forward"]).click()
+    assert rows.count() == len(run["target"])
+    page.clock.run_for(10_000)
+    assert not [
+        url for url in watched.requests if "network.js" in url or re.search("(bahdanau|former)-", url)
+    ]
+    assert not watched.complaints
+    hero.locator("a").click()
+    page.locator(".live-walk .walk-title").wait_for()
+    context.close()
 
 
-def test_without_motion_the_home_page_shows_the_whole_translation(browser: Browser, site: Path) -> None:
-    page = browser.new_context(viewport=SLIM, reduced_motion="reduce").new_page()
+def test_without_motion_the_home_page_shows_the_last_picture(browser: Browser, site: Path) -> None:
+    context = browser.new_context(viewport=SLIM, reduced_motion="reduce")
+    page = context.new_page()
     page.goto((site / "en" / "index.html").as_uri())
-    page.wait_for_timeout(2000)
-    assert page.locator(".hero-target.hero-later").count() == 0
-    assert page.locator(".hero g.hero-now").count() == page.locator(".hero-target").count()
-    page.context.close()
+    told = page.locator(".hero-told")
+    told.wait_for()
+    last = told.inner_text()
+    assert page.locator(".hero .hero-now .walk-token").inner_text() == "“.”"
+    page.wait_for_timeout(5000)
+    assert told.inner_text() == last
+    context.close()
 
 
 def order_of(page: Page) -> str:

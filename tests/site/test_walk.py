@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -11,55 +10,15 @@ from browsing import AXE, DESK, WIDE, Watched
 from playwright.sync_api import Browser, Locator, Page
 from test_live import TEST, in_javascript
 from test_live_browser import AXE_SAYS, SLIM
-from torch import Tensor, nn
 
-from mha_course.attention import MultiHeadAttention
-from mha_course.corpus import Vocabulary
 from tools.course import Course
 from tools.experiments.live_models import load_model
+from tools.experiments.live_walk import intermediate
 from tools.site.live import places
 
-COURSE_SENTENCE = ("give", "me", "two", "new", "hats", ".")
+COURSE_SENTENCE = ["give", "me", "two", "new", "hats", "."]
 UNKNOWN = ("give", "me", "two", "zebras", ".")
 TRACED = [UNKNOWN, *TEST["fr"]]
-INPUTS_SHOWN = ("norm_1", "norm_2", "norm_3", "norm", "W_o")
-
-
-@torch.no_grad()
-def intermediate(
-    model: Any, source_words: Vocabulary, target_words: Vocabulary, source: tuple[str, ...], target: list[str]
-) -> dict[str, Tensor]:
-    """Return the output of each module of a forward pass by its name, and inputs as `name.input`."""
-    kept: dict[str, Tensor] = {}
-
-    def keep(name: str) -> Any:
-        def hook(module: nn.Module, inputs: tuple[Tensor, ...], output: Any) -> None:
-            if isinstance(output, Tensor | tuple):
-                kept[name] = (output if isinstance(output, Tensor) else output[0])[0]
-            if name.rpartition(".")[2] in INPUTS_SHOWN:
-                kept[f"{name}.input"] = inputs[0][0]
-
-        return hook
-
-    handles = [module.register_forward_hook(keep(name)) for name, module in model.named_modules() if name]
-    read = torch.tensor([[*source_words[list(source)], source_words.eos]])  # (1, source steps)
-    written = torch.tensor([[target_words.bos, *target_words[target]]])  # (1, target steps)
-    model(read, written)
-    for handle in handles:
-        handle.remove()
-    for name, module in model.named_modules():
-        if isinstance(module, MultiHeadAttention):
-            queries, keys = (
-                kept[f"{name}.{matrix}"].view(len(kept[f"{name}.{matrix}"]), module.num_heads, -1)
-                for matrix in ("W_q", "W_k")
-            )
-            scores = torch.einsum("qhf,khf->qhk", queries, keys)  # (queries, heads, keys)
-            if "self_attention" in name:
-                future = torch.ones(scores.shape[0], scores.shape[2]).triu(1).bool()  # (queries, keys)
-                scores = scores.masked_fill(future[:, None], -torch.inf)
-            kept[f"{name}.scores"] = scores
-            kept[f"{name}.weights"] = (scores / queries.shape[-1] ** 0.5).softmax(dim=-1)
-    return kept
 
 
 def test_every_intermediate_tensor_of_the_walk_is_pytorchs_for_every_test_sentence(tmp_path: Path) -> None:
@@ -69,7 +28,7 @@ def test_every_intermediate_tensor_of_the_walk_is_pytorchs_for_every_test_senten
     numbers = torch.from_file(str(trace), size=trace.stat().st_size // 4)
     start = 0
     for source, one in zip(TRACED, traced, strict=True):
-        expected = intermediate(model, *vocabularies, source, one["tokens"])
+        expected = intermediate(model, vocabularies, list(source), one["tokens"])
         hidden = {"encoder", "decoder", "encoder.positions.dropout", "decoder.positions.dropout"}
         missing = expected.keys() - one["counts"].keys() - hidden
         assert {name.rpartition(".")[2] for name in missing} <= {"ffn", "dropout"}, missing
@@ -115,6 +74,8 @@ def test_the_walk_by_keyboard_alone_with_every_step_fit_for_all_readers(browser:
         ):
             break
     assert len(names) == len(set(names)) == box.locator(".walk-path button").count()
+    for code in Course().languages:  # as the home page says
+        assert str(len(names)) in Course().words(code)["live.hero.more"]
     assert (
         box.locator(".walk-told").inner_text().endswith("This is the reference translation, token for token.")
     )
@@ -127,7 +88,7 @@ def test_the_walk_by_keyboard_alone_with_every_step_fit_for_all_readers(browser:
 def test_a_cell_shows_the_number_and_the_products_that_made_it(browser: Browser, site: Path) -> None:
     model, vocabularies = load_model("transformer-fr")
     target = ["donne-moi", "deux", "chapeaux", "neufs", "."]
-    expected = intermediate(model, *vocabularies, COURSE_SENTENCE, target)
+    expected = intermediate(model, vocabularies, COURSE_SENTENCE, target)
     context = browser.new_context(viewport=DESK, reduced_motion="reduce")
     page = context.new_page()
     watched = Watched(page)
@@ -236,6 +197,10 @@ def test_the_sizes_in_the_texts_are_the_networks() -> None:
     head = model.encoder.embedding.embedding_dim // block.attention.num_heads
     sizes |= {head, int(head**0.5)}
     for code in Course().languages:
-        texts = [text for key, text in Course().words(code).items() if re.match(r"live\.walk\.\w+_told", key)]
+        texts = [
+            text
+            for key, text in Course().words(code).items()
+            if re.match(r"live\.(walk\.\w+_told|hero\.(?!more))", key)
+        ]
         found = {int(number) for text in texts for number in re.findall(r"\d+", text)}
         assert found - {0, 1} == sizes, code

@@ -9,9 +9,6 @@ With ``--write`` it trains the seeds 0, 1 and 2 and writes into ``tools/site/liv
 - ``NAME.json``: the command, the seed, the checksum of ``NAME.js``, and the scores of each seed, rounded to
   half precision before they are measured.
 
-``run-LANGUAGE.json`` holds the translation that the home page plays before any network is loaded: the tokens
-read and written, and the weights of each step.
-
 ``sentences-LANGUAGE.js`` holds the ``test`` split, so that a page can draw gold positions, and
 ``sentences-training.js`` the English sentences of training, so that it can tell which of its own are new.
 ``grammar.js`` holds the corpus's grammar: which sentences are correct, and which words may come next.
@@ -40,7 +37,7 @@ from mha_course.transformer import Transformer
 from mha_course.translation import forced_weights, translate_all
 from tools.corpus.generate import WRITING
 from tools.experiments.language_models import grammar
-from tools.experiments.layouts import SENTENCE, Setting, build, words_only
+from tools.experiments.layouts import Setting, build, words_only
 from tools.experiments.runs import SEEDS
 
 FOLDER = Path(__file__).parents[1] / "site" / "live" / "models"
@@ -154,16 +151,6 @@ def load_model(name: str) -> tuple[Any, Vocabularies]:
     return model.eval(), vocabularies
 
 
-def first_run(language: str) -> dict[str, Any]:
-    """Translate the running example with the network that the site has: tokens, and weights a step."""
-    model, vocabularies = load_model(f"bahdanau-{language}")
-    source = SENTENCE.split()
-    (written,) = translate_all(model, [source], *vocabularies)
-    weights = [] if written.weights is None else written.weights.tolist()
-    rounded = [[round(weight, 3) for weight in row] for row in weights]
-    return {"source": written.source, "target": written.tokens, "weights": rounded}
-
-
 def sentences(language: str) -> dict[str, Any]:
     """The ``test`` split: source, target, and for each target token its gold positions, as in the corpus."""
     rows = []
@@ -250,8 +237,6 @@ def main() -> int:
         print(name, measured, *found, sep="\n  ", flush=True)
     if arguments.write:
         for language in TARGETS:
-            run = json.dumps(first_run(language), ensure_ascii=False)
-            (FOLDER / f"run-{language}.json").write_text(run + "\n", encoding="utf-8")
             path = FOLDER / f"sentences-{language}.js"
             path.write_text(script(f"sentences-{language}", sentences(language)), encoding="utf-8")
         for name, content in (("sentences-training", training_sentences()), ("grammar", grammar_states())):

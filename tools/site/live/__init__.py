@@ -72,7 +72,7 @@ def markup(app: Sphinx, place: dict[str, Any]) -> str:
         told["targets"] = json.dumps(targets(kind))
     data = "".join(f' data-{name}="{escape(value)}"' for name, value in told.items())
     button = f'<button class="button" type="button">{escape(word["open"])}</button>'
-    hero = stored_run(language.code) if place.get("plays") else ""
+    hero = short_walk(app) if place.get("plays") else ""
     return f'<div class="live" id="play-{component}"{data}>{hero}{button}</div>'
 
 
@@ -82,12 +82,13 @@ def step_link(app: Sphinx, component: str, step: str) -> str:
     return f'<p class="live-step"><a href="#play-{component}?step={step}">{escape(word)}</a></p>'
 
 
-def stored_run(language: str) -> str:
-    """Return the translation that plays before any network is loaded: into this language, else the first."""
+def short_walk(app: Sphinx) -> str:
+    """Return the place of the walk's short form, with a run into the edition's language, else the first."""
     runs = {path.stem.removeprefix("run-"): path for path in sorted((HERE / "models").glob("run-*.json"))}
-    code = language if language in runs else next(iter(runs))
-    run = {"lang": code, **json.loads(runs[code].read_text(encoding="utf-8"))}
-    return f'<div class="hero" data-run="{escape(json.dumps(run, ensure_ascii=False))}"></div>'
+    code = app.config.course_language if app.config.course_language in runs else next(iter(runs))
+    run = json.dumps({"lang": code, **json.loads(runs[code].read_text(encoding="utf-8"))}, ensure_ascii=False)
+    word = json.dumps(words_of("hero", words(app.config)), ensure_ascii=False)
+    return f'<div class="hero" data-run="{escape(run)}" data-words="{escape(word)}"></div>'
 
 
 def address_of(app: Sphinx, page: str, name: str) -> str:

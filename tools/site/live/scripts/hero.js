@@ -1,124 +1,166 @@
-// The home page begins with one translation that plays by itself: lines show where the network looks while it
-// writes. It is a stored run; the network itself is loaded when a reader asks for it.
-(() => {
-  const PAUSE = 1300; // milliseconds from one token to the next
-  const WIDTH = 360; // of the drawing; one unit is a pixel on a phone
-  const HEIGHT = 190;
-  const SOURCE = 34; // heights of the two lines of tokens
-  const TARGET = 166;
-  const GAP = 15; // from a line of tokens to the ends of the lines between them
-  const THICK = 9; // a line of weight 1
-  const SEEN = 0.25; // a weight that the sentence below mentions
+// The home page begins with a short form of the walk: a sentence goes through the Transformer, picture by picture, and
+// is translated word by word. It is a stored run, and no network is loaded.
+(async () => {
+  const PAUSE = 4500; // milliseconds of a picture while it plays
+  const WORD = 2000; // and of each word after the first
+  const SEEN = 0.25; // a weight that the text mentions
 
-  const { element, fill, legible, still } = courseLive;
+  const { element, filled, legible, load, still } = courseLive;
+  const hero = document.querySelector(".hero[data-run]");
+  const [run, words] = [hero.dataset.run, hero.dataset.words].map(JSON.parse);
 
-  for (const hero of document.querySelectorAll(".hero[data-run]")) {
-    const place = hero.closest(".live");
-    const words = JSON.parse(place.dataset.words);
-    const edition = JSON.parse(place.dataset.language);
-    const run = JSON.parse(hero.dataset.run);
-    const last = run.target.length - 1;
-    let current = -1; // the token that is being written; past the last one all stay in sight
-    let timer;
+  await Promise.all([load("heat.js"), load("matrix.js")]);
+  const { bar, share } = courseLive.heat;
 
-    const across = (tokens, i) => (WIDTH * (i + 0.5)) / tokens.length;
-    const source = run.source.map((token, i) =>
-      element(
-        "svg:text",
-        { x: across(run.source, i), y: SOURCE + 5, lang: "en", class: "hero-source" },
-        token,
-      ),
-    );
-    const target = run.target.map((token, t) =>
-      element(
-        "svg:text",
-        {
-          x: across(run.target, t),
-          y: TARGET + 5,
-          lang: run.lang,
-          class: "hero-target",
-          onclick: () => {
-            pause();
-            show(t);
-          },
-        },
-        token,
-      ),
-    );
-    const lines = run.weights.map((row, t) =>
-      element(
-        "svg:g",
-        {},
-        row.map((weight, i) =>
-          element("svg:path", {
-            d: `M${across(run.target, t)} ${TARGET - GAP}C${across(run.target, t)} ${HEIGHT / 2} ${across(run.source, i)} ${HEIGHT / 2} ${across(run.source, i)} ${SOURCE + GAP}`,
-            "stroke-width": (THICK * weight).toFixed(2),
-          }),
-        ),
-      ),
-    );
-    const picture = element(
-      "svg:svg",
+  const picture = (symbol, role, values, more = {}) =>
+    courseLive.matrix.picture(
       {
-        viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-        role: "img",
-        "aria-label": `${run.source.join(" ")} → ${run.target.join(" ")}. ${words.caption}`,
+        symbol,
+        role,
+        tokens: run.source,
+        lang: "en",
+        values,
+        shape: `(${values.length}, ${values[0].length})`,
+        ...more,
       },
-      lines,
-      source,
-      target,
+      words,
     );
-    const looks = element("p", { class: "hero-looks", "aria-hidden": "true" });
-    const control = element("button", {
-      type: "button",
-      class: "button",
-      onclick: () => (timer ? pause() : play()),
+  const weights = (values, more) =>
+    picture("A", "weight", values, {
+      columns: run.source,
+      columnsLang: "en",
+      scale: 1,
+      isShare: true,
+      ...more,
     });
-    hero.append(picture, element("p", { class: "hero-caption" }, words.caption), looks, control);
+  const token = (text, lang) => element("i", { lang }, legible(text, words));
 
-    const list = tokens =>
-      new Intl.ListFormat(edition.locale).format(tokens.map(token => legible(token, words)));
-
-    function show(t) {
-      current = t;
-      const row = run.weights[t];
-      lines.forEach((line, step) =>
-        line.setAttribute(
-          "class",
-          step === t || t > last ? "hero-now" : step < t ? "hero-past" : "hero-later",
-        ),
-      );
-      target.forEach((token, step) => token.classList.toggle("hero-later", step > t));
-      target.forEach((token, step) => token.classList.toggle("hero-now", step === t));
-      source.forEach((token, i) => token.style.setProperty("--share", row ? row[i] : 0));
-      looks.textContent = row
-        ? fill(words.look, {
-            token: legible(run.target[t], words),
-            word: list(run.source.filter((_, i) => row[i] >= SEEN)),
-          })
-        : "\u00a0";
-    }
-
-    function pause() {
-      clearTimeout(timer);
-      timer = undefined;
-      control.textContent = words.play;
-    }
-
-    function play() {
-      if (current >= last) current = -1;
-      control.textContent = words.pause;
-      const onward = () => {
-        show(current + 1);
-        if (current > last) pause();
-        else timer = setTimeout(onward, PAUSE);
-      };
-      onward();
-    }
-
-    document.getElementById("opening")?.setAttribute("hidden", ""); // the still picture, which paper keeps
-    show(last + 1);
-    pause();
-    if (!still()) timer = setTimeout(play, PAUSE);
+  // The English words that the network looks at while it writes a word.
+  function lookedAt(t) {
+    const row = run.looks[t];
+    const least = Math.min(SEEN, Math.max(...row));
+    const seen = run.source.filter((_, i) => row[i] >= least).map(text => legible(text, words));
+    return new Intl.ListFormat(courseLive.language.locale)
+      .formatToParts(seen)
+      .map(({ type, value }) => (type === "element" ? element("i", { lang: "en" }, value) : value));
   }
+
+  const tokens = () =>
+    element(
+      "ol",
+      { class: "walk-cards" },
+      run.source.map((text, i) =>
+        element(
+          "li",
+          { class: "walk-card", style: { "--row": i } },
+          element("b", { lang: "en" }, legible(text, words)),
+          element("span", {}, run.ids[i]),
+        ),
+      ),
+    );
+
+  const projections = () =>
+    element(
+      "div",
+      { class: "walk-beside" },
+      ["query", "key", "value"].map(
+        (role, n) => picture("QKV"[n], role, run["qkv"[n]], { isBare: n > 0 }).node,
+      ),
+    );
+
+  // A row for each word; those that are not written yet keep their room.
+  function looks(t) {
+    const { node, lines } = weights(run.looks, { tokens: run.target, lang: run.lang });
+    lines.forEach((line, word) =>
+      line.classList.add(word < t ? "hero-past" : word === t ? "hero-now" : "hero-later"),
+    );
+    return node;
+  }
+
+  const ranking = () =>
+    element(
+      "table",
+      { class: "walk-ranking" },
+      run.first.map((text, i) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row", lang: run.lang }, legible(text, words)),
+          element("td", {}, share(run.best[i])),
+          element("td", {}, bar(run.best[i])),
+        ),
+      ),
+    );
+
+  const pictures = [
+    { told: words.tokens, draw: tokens },
+    { told: words.positions, draw: () => picture("E + P", "stream", run.positions).node },
+    { told: words.projections, draw: projections },
+    { told: words.weights, draw: () => weights(run.weights).node },
+    { told: words.joined, draw: () => picture("H", "output", run.joined, { parts: run.heads }).node },
+    { told: words.memory, draw: () => picture("M", "key", run.memory).node },
+    { told: words.looks, draw: () => looks(0), word: 0 },
+    { told: words.ranking, draw: ranking, word: 0 },
+    ...run.target.slice(1).map((_, i) => ({ told: words.next, draw: () => looks(i + 1), word: i + 1 })),
+  ];
+
+  const last = pictures.length - 1;
+  let shown = last;
+  let timer;
+
+  const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
+  const step = onward => () => {
+    pause();
+    told.setAttribute("aria-live", "polite"); // while it plays by itself, it is not read out
+    show(shown + onward);
+  };
+  const back = button(words.back, step(-1));
+  const forward = button(words.forward, step(1));
+  const playing = button(words.play, () => (timer ? pause() : play()));
+  const stage = element("div", { class: "walk-stage hero-stage", "aria-hidden": "true" });
+  const told = element("p", { class: "hero-told" });
+  hero.append(
+    stage,
+    told,
+    element("div", { class: "hero-controls" }, back, playing, forward),
+    element("p", { class: "hero-more" }, element("a", { href: "transformer.html#play-walk" }, words.more)),
+  );
+
+  function show(place) {
+    shown = place;
+    const { draw, word = 0, told: text } = pictures[place];
+    stage.replaceChildren(draw());
+    told.replaceChildren(
+      ...filled(text, { token: token(run.target[word], run.lang), words: lookedAt(word) }),
+    );
+    back.disabled = place === 0;
+    forward.disabled = place === last;
+  }
+
+  function pause() {
+    clearTimeout(timer);
+    timer = undefined;
+    playing.textContent = words.play;
+  }
+
+  function waitAndGoOn() {
+    timer = setTimeout(
+      () => {
+        show(shown + 1);
+        if (shown < last) waitAndGoOn();
+        else pause();
+      },
+      pictures[shown].word > 0 ? WORD : PAUSE,
+    );
+  }
+
+  function play() {
+    playing.textContent = words.pause;
+    told.setAttribute("aria-live", "off");
+    if (shown === last) show(0);
+    waitAndGoOn();
+  }
+
+  if (still()) show(last);
+  else play();
 })();

@@ -71,6 +71,12 @@
     // "Step {t} of {n}" with its numbers.
     fill: (text, values) => text.replace(/\{(\w+)\}/g, (_, key) => values[key]),
 
+    // A text with words in it: {token} becomes the element, or the elements, that `values` has for it.
+    filled: (text, values) =>
+      text
+        .split(/\{(\w+)\}/)
+        .flatMap((part, i) => (i % 2 ? (values[part].cloneNode?.(true) ?? values[part]) : part)),
+
     // A token as a label of its own: a full stop alone would be taken for dirt.
     legible: (token, words) =>
       /^[.。]$/.test(token) ? courseLive.fill(words.quoted, { word: token }) : token,
@@ -164,8 +170,6 @@
       await courseLive.components[name]({ box, words, targets: JSON.parse(place.dataset.targets ?? "[]") });
       place.replaceChildren(box);
       place.classList.add("started");
-      const picture = document.getElementById("live-translator")?.closest(".cell");
-      if (picture) picture.hidden = true; // on the home page
       box.focus({ preventScroll: true });
       box.scrollIntoView({ block: "nearest" }); // what is higher than the screen begins at its top
     } catch {

@@ -66,8 +66,8 @@
     );
 
   // `matrix` has a symbol, a role (its colour), the tokens of its rows and its values; tables have the tokens of
-  // their columns too. `onopen(i, j)` is told which cell a reader opens; `mark(i, j)` frames it.
-  function draw(matrix, { words, onopen, label }) {
+  // their columns too.
+  function picture(matrix, words) {
     const { symbol, role, tokens, lang, values, columns, shape } = matrix;
     const scale = matrix.scale ?? largest(values.map(row => row.filter(Number.isFinite)));
     const lines = values.map((row, i) =>
@@ -78,12 +78,7 @@
         columns ? cells(row, i, { ...matrix, scale }) : strip(row, { role, scale, parts: matrix.parts }),
       ),
     );
-    const area = element(
-      "div",
-      { class: "walk-area", tabindex: "0", role: "group", "aria-label": label },
-      columns ? headings(matrix, words) : "",
-      lines,
-    );
+    const area = element("div", { class: "walk-area" }, columns ? headings(matrix, words) : "", lines);
     const node = element(
       "div",
       { class: `walk-matrix${matrix.isBare ? " walk-bare" : ""}` },
@@ -96,6 +91,15 @@
       ),
       area,
     );
+    return { node, area, lines };
+  }
+
+  // A picture whose cells a reader opens: `onopen(i, j)` is told which; `mark(i, j)` frames it.
+  function draw(matrix, { words, onopen, label }) {
+    const { values, columns } = matrix;
+    const { node, area, lines } = picture(matrix, words);
+    for (const [name, value] of Object.entries({ tabindex: "0", role: "group", "aria-label": label }))
+      area.setAttribute(name, value);
     const width = values[0].length;
     let opened = [0, 0];
 
@@ -158,5 +162,5 @@
     );
   }
 
-  courseLive.matrix = { draw, strip, table, largest };
+  courseLive.matrix = { draw, picture, strip, table, largest };
 })();

@@ -4,6 +4,7 @@ courseLive.components.walk = async ({ box, words }) => {
   const {
     element,
     fill,
+    filled,
     legible,
     still,
     matrix,
@@ -201,12 +202,6 @@ courseLive.components.walk = async ({ box, words }) => {
       0,
     );
   const word = (token, lang) => element("i", { lang }, legible(token, words));
-
-  // A text with words in it: {token} becomes the element that `values` has for it.
-  const filled = (text, values) =>
-    text
-      .split(/\{(\w+)\}/)
-      .map((part, i) => (i % 2 ? (values[part].cloneNode?.(true) ?? values[part]) : part));
 
   function facts() {
     const [layer, head] = [`blocks.${state.layer}`, state.head];
