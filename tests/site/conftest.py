@@ -80,11 +80,19 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def chromium() -> Iterator[Browser]:
     """One Chromium for the tests of a file; without it they are skipped."""
     if MISSING:
         pytest.skip(f"to test in a browser, install {', '.join(MISSING)}")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def browser(chromium: Browser) -> Iterator[Browser]:
+    """The browser; what a test opens in it is closed after the test."""
+    yield chromium
+    for context in chromium.contexts:
+        context.close()

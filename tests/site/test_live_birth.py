@@ -89,4 +89,3 @@ def test_every_step_shows_its_maps_and_numbers(browser: Browser, site: Path) -> 
         assert [float(text.strip("<")) for text in shown] == pytest.approx(step["right"], abs=0.0101)
     assert page.url.endswith("?step=300")
     assert not watched.complaints
-    page.close()

@@ -72,21 +72,18 @@ def test_the_scripts_of_a_component_are_small() -> None:
 def test_without_scripts_text_and_picture_stay_and_nothing_is_offered(
     browser: Browser, site: Path, path: str
 ) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+    page = browser.new_page(java_script_enabled=False)
     page.goto((site / path).as_uri())
     assert page.locator("article .enlarge > *").count()
     assert not page.locator(".live button").first.is_visible()
     assert (
         page.locator('.actions [href^="#play-"]').count() and page.locator(".actions a:visible").count() == 1
     )
-    context.close()
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])
 def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path, code: str) -> None:
-    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
     watched = opened(page, site, "bahdanau-attention", "translator", code)
     target = "fr" if code == "en" else code
     box = page.locator(".live-translator")
@@ -125,7 +122,6 @@ def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path, cod
     box.locator(".live-heat tbody th[lang=vi]").first.wait_for()
     assert not watched.complaints
     assert all(url.startswith(("file:", "data:")) for url in watched.requests)
-    context.close()
 
 
 def typed(page: Page, sentence: str) -> Locator:
@@ -165,7 +161,6 @@ def test_unknown_words_are_told_at_once_with_neighbours_that_may_be_meant(
     known = page.locator(".live-translator details")
     said.get_by_role("button", name=word["live.translator.see"]).click()
     assert known.get_attribute("open") is not None and "umbrella" in known.inner_text()
-    page.close()
 
 
 def test_words_that_the_network_knows_are_offered_while_one_types(browser: Browser, site: Path) -> None:
@@ -180,7 +175,6 @@ def test_words_that_the_network_knows_are_offered_while_one_types(browser: Brows
     assert field.input_value() == "the big dog "
     field.press_sequentially("xq")
     assert not offered.count()
-    page.close()
 
 
 def test_a_translation_is_compared_when_it_is_whole(browser: Browser, site: Path) -> None:
@@ -198,7 +192,6 @@ def test_a_translation_is_compared_when_it_is_whole(browser: Browser, site: Path
     assert not unlike.count()
     typed(page, "the dog is big")  # not of its kind
     expect(unlike).to_be_visible(timeout=20_000)
-    page.close()
 
 
 @pytest.mark.parametrize("sentence", ["Tôi yêu em", "Bir kedi gördüm.", "我愛你。", " ", "?!"])
@@ -215,12 +208,10 @@ def test_a_sentence_in_another_language_or_none_is_not_translated(
     assert "“café”" in typed(page, "my café is open").inner_text() and written.is_visible()
     page.locator(".live-form input[type=text]").press_sequentially(" and so on" * 8)
     assert said.inner_text() == COURSE.words("vi")["live.translator.longest"].format(n=80)
-    page.close()
 
 
 def test_on_a_phone_the_translation_is_not_covered_and_not_cut(browser: Browser, site: Path) -> None:
-    context = browser.new_context(viewport=SLIM, has_touch=True, is_mobile=True, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=SLIM, has_touch=True, is_mobile=True, reduced_motion="reduce")
     opened(page, site, "bahdanau-attention", "translator", "vi")
     field, chips = (
         page.locator(".live-form input[type=text]"),
@@ -239,19 +230,16 @@ def test_on_a_phone_the_translation_is_not_covered_and_not_cut(browser: Browser,
     assert heights == sorted(heights)  # that it may be wrong is said at the translation
     page.locator(".live-unknown .live-link").tap()
     expect(page.locator(".live-translator details p")).to_be_in_viewport(ratio=0.99)
-    context.close()
 
 
 def test_words_about_keys_are_for_those_who_may_have_them(browser: Browser, site: Path) -> None:
     for settings in ({"viewport": DESK}, {"viewport": SLIM, "has_touch": True, "is_mobile": True}):
-        context = browser.new_context(reduced_motion="reduce", **settings)
-        page = context.new_page()
+        page = browser.new_page(reduced_motion="reduce", **settings)
         for component, stem in {"heads": "looking-at-heads", "pooling": "attention-pooling"}.items():
             opened(page, site, stem, component)
             hint = page.get_by_text(COURSE.words("en")["live.keys"])
             place = hint.bounding_box()
             assert place and (place["width"] > 1) == ("has_touch" not in settings)  # a screen reader has them
-        context.close()
 
 
 def test_maps_of_heads_have_their_shades_where_decimals_have_a_comma(browser: Browser, site: Path) -> None:
@@ -260,7 +248,6 @@ def test_maps_of_heads_have_their_shades_where_decimals_have_a_comma(browser: Br
     page.locator(".live-map rect").first.wait_for(state="attached")
     shades = page.locator(".live-map rect").evaluate_all("rs => rs.map(r => getComputedStyle(r).fillOpacity)")
     assert len(set(shades)) > 10
-    page.close()
 
 
 def test_tokens_appear_one_after_the_other_unless_a_reader_wants_no_motion(
@@ -271,7 +258,6 @@ def test_tokens_appear_one_after_the_other_unless_a_reader_wants_no_motion(
     later = page.locator(".live-later")
     assert later.count() > 0
     later.first.wait_for(state="detached")
-    page.close()
 
 
 @pytest.mark.parametrize("code", ["en", "tr"])
@@ -282,13 +268,12 @@ def test_a_component_is_open_to_everyone(
     browser: Browser, site: Path, component: str, stem: str, code: str
 ) -> None:
     """Nothing for axe on a desk and on a phone, light and dark, and nothing wider than a phone."""
-    context = browser.new_context(
+    page = browser.new_page(
         viewport=DESK,
         reduced_motion="reduce",
         color_scheme="light",
         bypass_csp=True,  # for axe
     )
-    page = context.new_page()
     opened(page, site, stem, component, code)
     page.add_script_tag(path=AXE)
     problems = {"light": page.evaluate(AXE_SAYS)}
@@ -297,25 +282,21 @@ def test_a_component_is_open_to_everyone(
     problems["dark, on a phone"] = page.evaluate(AXE_SAYS)
     problems["wider than a phone"] = page.evaluate(WIDE)
     assert not any(problems.values()), problems
-    context.close()
 
 
 def test_the_home_page_shows_the_translator_where_its_picture_was(browser: Browser, site: Path) -> None:
-    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
     opened(page, site, "index", "translator", "vi")
     assert not page.locator("#live-translator").is_visible()
     place = page.locator(".live-translator").bounding_box()
     assert place and 0 <= place["y"] <= DESK["height"] / 2 and place["width"] > DESK["width"] / 2
-    context.close()
 
 
 @pytest.mark.parametrize("code", list(COURSE.languages))
 def test_the_home_page_walks_through_a_network_before_one_is_loaded(
     browser: Browser, site: Path, code: str
 ) -> None:
-    context = browser.new_context(viewport=SLIM)
-    page = context.new_page()
+    page = browser.new_page(viewport=SLIM)
     watched = Watched(page)
     page.clock.install()
     page.goto((site / code / "index.html").as_uri())
@@ -344,12 +325,10 @@ def test_the_home_page_walks_through_a_network_before_one_is_loaded(
     assert not watched.complaints
     hero.locator("a").click()
     page.locator(".live-walk .walk-title").wait_for()
-    context.close()
 
 
 def test_without_motion_the_home_page_shows_the_last_picture(browser: Browser, site: Path) -> None:
-    context = browser.new_context(viewport=SLIM, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=SLIM, reduced_motion="reduce")
     page.goto((site / "en" / "index.html").as_uri())
     told = page.locator(".hero-told")
     told.wait_for()
@@ -357,7 +336,6 @@ def test_without_motion_the_home_page_shows_the_last_picture(browser: Browser, s
     assert page.locator(".hero .hero-now .walk-token").inner_text() == "“.”"
     page.wait_for_timeout(5000)
     assert told.inner_text() == last
-    context.close()
 
 
 def order_of(page: Page) -> str:
@@ -406,8 +384,7 @@ def counted(page: Page) -> tuple[str, ...]:
 
 
 def test_heads_are_switched_and_words_are_moved(browser: Browser, site: Path) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 1400}, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport={"width": 1280, "height": 1400}, reduced_motion="reduce")
     watched = opened(page, site, "looking-at-heads", "heads")
     box, marks, word = page.locator(".live-heads"), page.locator(".live-heads mark"), COURSE.words("en")
     switches = box.get_by_role("switch")
@@ -458,7 +435,6 @@ def test_heads_are_switched_and_words_are_moved(browser: Browser, site: Path) ->
     box.locator(".live-check input").check()
     assert fastest(page, pressed(".live-chips button", "ArrowRight")) <= A_FRAME
     assert not watched.complaints
-    context.close()
 
 
 def test_a_reader_finds_a_sentence_that_a_head_changes(browser: Browser, site: Path) -> None:
@@ -488,7 +464,6 @@ def test_a_reader_finds_a_sentence_that_a_head_changes(browser: Browser, site: P
     same.get_by_role("button").click()
     expect(same).to_have_text(word["live.none_changed"].replace("{n}", "300"), timeout=30_000)
     assert not watched.complaints
-    page.close()
 
 
 def query(page: Page) -> tuple[float, ...]:
@@ -498,8 +473,7 @@ def query(page: Page) -> tuple[float, ...]:
 
 
 def test_heads_and_query_answer_to_a_finger(browser: Browser, site: Path) -> None:
-    context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
     opened(page, site, "looking-at-heads", "heads")
     last = page.locator(".live-heads").get_by_role("switch").nth(23)
     last.scroll_into_view_if_needed()
@@ -526,7 +500,7 @@ def test_heads_and_query_answer_to_a_finger(browser: Browser, site: Path) -> Non
     page.touchscreen.tap(place["x"] + place["width"] / 2, place["y"] + place["height"] / 6)
     assert query(page) == pytest.approx((0, 2), abs=0.05)
     # a finger that drags the query moves it, and not the page
-    finger, before = context.new_cdp_session(page), page.evaluate("scrollY")
+    finger, before = page.context.new_cdp_session(page), page.evaluate("scrollY")
     middle = page.locator(".live-reach").bounding_box()
     assert middle
     x, y = middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2
@@ -536,7 +510,6 @@ def test_heads_and_query_answer_to_a_finger(browser: Browser, site: Path) -> Non
     finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     assert query(page)[1] < 1.3
     assert page.evaluate("scrollY") == before
-    context.close()
 
 
 @pytest.mark.parametrize(
@@ -545,8 +518,7 @@ def test_heads_and_query_answer_to_a_finger(browser: Browser, site: Path) -> Non
 def test_what_a_query_does_is_seen_while_it_is_dragged(
     browser: Browser, site: Path, code: str, output: str
 ) -> None:
-    context = browser.new_context(viewport=SLIM, has_touch=True, is_mobile=True, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=SLIM, has_touch=True, is_mobile=True, reduced_motion="reduce")
     opened(page, site, "attention-pooling", "pooling", code)
     for plane in page.locator(".live-plane").all():
         expect(plane).to_be_in_viewport(ratio=0.99)
@@ -556,12 +528,10 @@ def test_what_a_query_does_is_seen_while_it_is_dragged(
     plane = page.locator(".live-plane").first
     assert plane.locator("text").all_text_contents() == tokens
     assert plane.locator("circle ~ text").count() == len(tokens)  # on top of the handle, wherever it is
-    context.close()
 
 
 def test_a_query_is_dragged_and_the_output_stays_among_the_values(browser: Browser, site: Path) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 1200})
-    page = context.new_page()
+    page = browser.new_page(viewport={"width": 1280, "height": 1200})
     watched = opened(page, site, "attention-pooling", "pooling")
     box = page.locator(".live-pooling")
 
@@ -597,12 +567,10 @@ def test_a_query_is_dragged_and_the_output_stays_among_the_values(browser: Brows
     assert max(column(3)) == 1  # as the page says of β = 10
     assert fastest(page, pressed(".live-reach", "ArrowUp")) <= A_FRAME
     assert not watched.complaints
-    context.close()
 
 
 def test_the_division_matters_where_query_and_keys_are_wide(browser: Browser, site: Path) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 1200})
-    page = context.new_page()
+    page = browser.new_page(viewport={"width": 1280, "height": 1200})
     watched = opened(page, site, "scoring-functions", "width")
     box = page.locator(".live-width")
     box.get_by_role("button").nth(1).click()
@@ -626,12 +594,10 @@ def test_the_division_matters_where_query_and_keys_are_wide(browser: Browser, si
     slide = "const i = document.querySelector('.live-width input'); i.dispatchEvent(new Event('input'))"
     assert fastest(page, slide) <= A_FRAME
     assert not watched.complaints
-    context.close()
 
 
 def test_a_tensor_is_split_as_pytorch_does(browser: Browser, site: Path) -> None:
-    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
     watched = opened(page, site, "multi-head-attention", "split")
     box = page.locator(".live-split")
     box.locator("summary").click()
@@ -657,12 +623,10 @@ def test_a_tensor_is_split_as_pytorch_does(browser: Browser, site: Path) -> None
     box.locator("input").check()
     assert shown() == names(keys.view(2, 3, 2))
     assert not watched.complaints
-    context.close()
 
 
 def test_a_cache_saves_the_operations_that_the_page_counts(browser: Browser, site: Path) -> None:
-    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
     watched = opened(page, site, "efficient-attention", "cache")
     box = page.locator(".live-cache")
     printed = cells(COURSE.read("en", "efficient-attention"), "code")["cache-run"].outputs[0].text
@@ -680,7 +644,6 @@ def test_a_cache_saves_the_operations_that_the_page_counts(browser: Browser, sit
         if t < 6:
             box.get_by_role("button", name=COURSE.words("en")["live.forward"]).click()
     assert not watched.complaints
-    context.close()
 
 
 class Writer:
@@ -731,8 +694,7 @@ class Writer:
 def test_the_bars_are_the_probabilities_that_the_page_defines(
     browser: Browser, site: Path, code: str
 ) -> None:
-    context = browser.new_context(viewport=DESK, reduced_motion="reduce", bypass_csp=True)
-    page = context.new_page()
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce", bypass_csp=True)
     watched = opened(page, site, "language-models", "writer", code)
     writer, seen = Writer(page, code), set()
     for prompt in ("<bos>", "give me two"):
@@ -760,12 +722,10 @@ def test_the_bars_are_the_probabilities_that_the_page_defines(
     assert all(url.startswith(("file:", "data:")) for url in watched.requests)
     page.add_script_tag(path=AXE)
     assert page.evaluate(AXE_SAYS) == []  # of what is struck out
-    context.close()
 
 
 def test_a_reader_or_chance_writes_and_takes_back(browser: Browser, site: Path) -> None:
-    context = browser.new_context(viewport=SLIM, has_touch=True, is_mobile=True, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=SLIM, has_touch=True, is_mobile=True, reduced_motion="reduce")
     opened(page, site, "language-models", "writer")
     writer = Writer(page)
     draw, back = (writer.box.get_by_role("button", name=writer.word[key]) for key in DRAW_AND_BACK)
@@ -808,7 +768,6 @@ def test_a_reader_or_chance_writes_and_takes_back(browser: Browser, site: Path) 
         writer.box.locator("tbody button").nth([row[0] for row in writer.rows()].index(name)).tap()
     assert writer.box.evaluate("box => box.scrollWidth <= box.clientWidth")
     assert page.evaluate("innerWidth") == SLIM["width"]  # of what is wider a phone shows more, and smaller
-    context.close()
 
 
 def test_a_sentence_is_judged_as_on_the_page(browser: Browser, site: Path) -> None:
@@ -830,7 +789,6 @@ def test_a_sentence_is_judged_as_on_the_page(browser: Browser, site: Path) -> No
     assert (
         len(found) == 3
     )  # of a hundred sentences, about 20 are known, 65 new and correct, and 15 not correct
-    page.close()
 
 
 def test_the_keyboard_is_not_lost_where_a_sentence_ends(browser: Browser, site: Path) -> None:
@@ -849,4 +807,3 @@ def test_the_keyboard_is_not_lost_where_a_sentence_ends(browser: Browser, site: 
     expect(writer.box.get_by_role("button", name="<bos>")).to_be_focused()
     page.keyboard.press("Enter")
     assert writer.tokens() == ["<bos>"]
-    page.close()

@@ -45,4 +45,3 @@ def test_a_guess_is_compared_with_what_was_measured(browser: Browser, site: Path
         gap=f"{sum(gaps) / len(gaps):.2f}", **numbers
     )
     assert not watched.complaints
-    page.close()

@@ -80,4 +80,3 @@ def test_a_mask_does_what_the_library_makes_of_it(browser: Browser, site: Path) 
     assert box.locator(".live-printed").inner_text().splitlines()[0] == f"mask = {MASKS['added']}"
     assert box.locator("input:checked").nth(1).get_attribute("value") == "Annotated Transformer"
     assert not watched.complaints
-    page.close()

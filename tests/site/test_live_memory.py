@@ -87,7 +87,6 @@ def test_a_window_slides_and_its_cache_rolls_as_on_the_page(browser: Browser, si
     assert box.locator(".live-place").inner_text() == place and box.locator("input:checked").count() == 1
     assert box.locator("input:checked").get_attribute("value") == str(width)
     assert not watched.complaints
-    page.close()
 
 
 def random_numbers(seed: int) -> Iterator[float]:
@@ -194,4 +193,3 @@ def test_pairs_are_written_into_one_table_by_both_rules(browser: Browser, site: 
         ]
         assert heights == pytest.approx(average, abs=0.001)
     assert not watched.complaints
-    page.close()

@@ -91,7 +91,6 @@ def test_heads_are_removed_one_after_another(browser: Browser, site: Path) -> No
     slide = "const i = document.querySelector('input[type=range]'); i.dispatchEvent(new Event('input'))"
     assert fastest(page, slide) <= A_FRAME
     assert not watched.complaints
-    page.close()
 
 
 def test_what_was_drawn_and_removed_is_in_the_address(browser: Browser, site: Path) -> None:
@@ -111,4 +110,3 @@ def test_what_was_drawn_and_removed_is_in_the_address(browser: Browser, site: Pa
     find.click()
     page.locator(".live-line mark").first.wait_for(timeout=60_000)
     assert not watched.complaints
-    page.close()

@@ -58,7 +58,6 @@ def test_the_address_follows_the_heads_and_brings_them_back(browser: Browser, si
     expect(switches.nth(9)).not_to_be_checked()
     assert page.get_by_role("switch", checked=True).count() == 23
     assert not watched.complaints
-    page.close()
 
 
 def test_opening_a_component_leaves_the_address_as_it_is(browser: Browser, site: Path) -> None:
@@ -69,7 +68,6 @@ def test_opening_a_component_leaves_the_address_as_it_is(browser: Browser, site:
     page.locator(".live > button").click()
     page.locator(".live-box").wait_for()
     assert page.url.endswith(".html")
-    page.close()
 
 
 def test_an_embedded_component_is_alone_and_looks_as_on_its_page(browser: Browser, site: Path) -> None:
@@ -80,7 +78,6 @@ def test_an_embedded_component_is_alone_and_looks_as_on_its_page(browser: Browse
     page.get_by_role("switch").nth(0).click()
     assert "?embed#play-heads?" in page.url and state(page)["off"] == "E0.0 C1.0"
     assert not watched.complaints
-    page.close()
 
 
 def test_the_first_order_of_the_words_changes_the_translation_because_of_positions(
@@ -103,7 +100,6 @@ def test_the_first_order_of_the_words_changes_the_translation_because_of_positio
     assert told.is_visible()
     page.locator(".live-chips button").first.press("ArrowRight")
     assert not told.is_visible()
-    page.close()
 
 
 def test_the_address_follows_the_translator(browser: Browser, site: Path) -> None:
@@ -118,4 +114,3 @@ def test_the_address_follows_the_translator(browser: Browser, site: Path) -> Non
     page.locator('input[value="vi"]').check(force=True)
     page.wait_for_url("**into=vi")
     assert not watched.complaints
-    page.close()

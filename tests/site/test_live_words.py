@@ -108,4 +108,3 @@ def test_a_sentence_is_built_of_words_that_are_offered(browser: Browser, site: P
     page.locator(".live-known").get_by_role("button", name="the", exact=True).click()
     assert field.input_value() == "where is the "
     assert not watched.complaints
-    page.close()

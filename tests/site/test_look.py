@@ -30,7 +30,6 @@ def test_a_chinese_lede_is_broken_between_words_only(browser, site):
         words = page.evaluate(LEDE_WORDS)
         assert len(words) > 10
         assert not [word for word, lines in words if lines > 1], width
-    page.close()
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -39,7 +38,6 @@ def test_an_output_is_in_one_box_with_its_code(browser, site, width):
     page.goto((site / Course().source / "bahdanau-attention.html").as_uri())
     gaps = page.evaluate(GAPS)
     assert len(gaps) > 5 and max(gaps) < 1
-    page.close()
 
 
 @pytest.mark.parametrize("code", list(Course().languages))
@@ -56,7 +54,6 @@ def test_nothing_moves_when_the_home_page_begins_to_play(browser, address, code)
     assert page.locator(".hero .walk-card").count() > 0
     assert abs(heights[0] - heights[1]) < 8, heights
     assert page.locator("head link[href*='live.css']").count() == 1
-    page.close()
 
 
 def test_on_a_phone_a_figure_is_in_the_middle_and_its_caption_below_the_text(browser, site):
@@ -65,7 +62,6 @@ def test_on_a_phone_a_figure_is_in_the_middle_and_its_caption_below_the_text(bro
     figures = page.evaluate(FIGURES)
     assert len(figures) > 3
     assert all(abs(distance) < 1 for figure in figures for distance in figure), figures
-    page.close()
 
 
 @pytest.mark.parametrize("width", [320, 390])
@@ -75,4 +71,3 @@ def test_on_a_phone_a_printed_table_is_seen_whole(browser, site, width):
     hidden = [more for columns, more in page.evaluate(OVERFLOWS) if columns < 48]
     assert len(hidden) > 3
     assert max(hidden) <= 0
-    page.close()

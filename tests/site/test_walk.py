@@ -82,15 +82,13 @@ def test_the_walk_by_keyboard_alone_with_every_step_fit_for_all_readers(browser:
     page.keyboard.press("ArrowLeft")
     assert "step=logits" in page.url
     assert all(url.startswith(("file:", "data:")) for url in watched.requests)
-    context.close()
 
 
 def test_a_cell_shows_the_number_and_the_products_that_made_it(browser: Browser, site: Path) -> None:
     model, vocabularies = load_model("transformer-fr")
     target = ["donne-moi", "deux", "chapeaux", "neufs", "."]
     expected = intermediate(model, vocabularies, COURSE_SENTENCE, target)
-    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
     watched = Watched(page)
     box = opened(page, site, "#play-walk?step=scores&layer=1&head=3")
     scores = expected["encoder.blocks.1.attention.scores"][:, 3]  # (queries, keys)
@@ -128,14 +126,12 @@ def test_a_cell_shows_the_number_and_the_products_that_made_it(browser: Browser,
     page.keyboard.press("ArrowRight")
     assert "step=position" in page.url
     assert not watched.complaints
-    context.close()
 
 
 def test_an_address_leads_to_a_step_and_where_the_network_errs_the_walk_says_so(
     browser: Browser, site: Path
 ) -> None:
-    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
     box = opened(page, site, "#play-walk?step=logits&word=5&sentence=there+are+three+white+cars+here+.")
     assert (
         "writes blancs, and the reference translation has blanches" in box.locator(".walk-error").inner_text()
@@ -153,13 +149,11 @@ def test_an_address_leads_to_a_step_and_where_the_network_errs_the_walk_says_so(
     page.evaluate("location.hash = '#play-walk?sentence=zebras+swim+.'")
     box.get_by_text("<unk>", exact=True).first.wait_for()
     assert "has never seen" in box.locator(".walk-told").inner_text()
-    context.close()
 
 
 def test_a_section_leads_to_its_step_and_the_step_back_to_it(browser: Browser, site: Path) -> None:
     sections = next(place["sections"] for place in places() if place["component"] == "walk")
-    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
-    page = context.new_page()
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
     page.goto((site / "tr" / "transformer.html").as_uri())
     assert page.locator(".live-step").count() == len(sections)
     for cell, step in sections.items():
@@ -168,12 +162,10 @@ def test_a_section_leads_to_its_step_and_the_step_back_to_it(browser: Browser, s
         assert page.url.endswith(f"#play-walk?step={step}")
         page.locator(".live-walk .walk-reading a").click()
         assert page.url.endswith(f"#{cell}")
-    context.close()
 
 
 def test_in_a_frame_there_is_the_walk_alone_and_it_plays(browser: Browser, site: Path) -> None:
-    context = browser.new_context(viewport=SLIM)
-    page = context.new_page()
+    page = browser.new_page(viewport=SLIM)
     page.clock.install()
     box = opened(page, site, "?embed#play-walk?step=embedding", "zh")
     assert page.locator("body > :visible").count() == 1
@@ -187,7 +179,6 @@ def test_in_a_frame_there_is_the_walk_alone_and_it_plays(browser: Browser, site:
     second = title.inner_text()
     page.clock.run_for(20000)
     assert title.inner_text() == second
-    context.close()
 
 
 def test_the_sizes_in_the_texts_are_the_networks() -> None:
