@@ -169,7 +169,7 @@ RULES = """async ([within, options]) => {
 def broken_rules(page: Page, *only: str, within: str = "html", contrast: bool = True) -> list[object]:
     """What axe finds in a part of a page, by all its rules or some, with the contrast of texts or not."""
     options = {"runOnly": only} if only else {"rules": {"color-contrast": {"enabled": contrast}}}
-    return page.evaluate(RULES, [within, options | {"resultTypes": ["violations"]}])
+    return page.evaluate(RULES, [within, options])
 
 
 def weight(site: Path, address: str, requests: list[str]) -> int:
