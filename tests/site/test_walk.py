@@ -52,8 +52,7 @@ def opened(page: Page, site: Path, address: str, code: str = "en") -> Locator:
 
 
 def test_the_walk_by_keyboard_alone_with_every_step_fit_for_all_readers(browser: Browser, site: Path) -> None:
-    context = browser.new_context(viewport=SLIM, reduced_motion="reduce", bypass_csp=True)  # for axe
-    page = context.new_page()
+    page = browser.new_page(viewport=SLIM, reduced_motion="reduce", bypass_csp=True)  # for axe
     watched = Watched(page)
     page.goto((site / "en" / "transformer.html").as_uri())
     page.locator('.live[data-live="walk"] > button').focus()
