@@ -21,6 +21,12 @@ FIGURES = """() => [...document.querySelectorAll("article > section figure")].ma
 OVERFLOWS = """() => [...document.querySelectorAll(".output pre")].map(output =>
     [Number(output.style.getPropertyValue("--columns")), output.scrollWidth - output.clientWidth])"""
 
+BESIDE = """() => [...document.querySelectorAll(".beside")].map(note => {
+    const [box, paragraph] = [note, note.parentElement].map(node => node.getBoundingClientRect());
+    const room = document.querySelector("nav.sections").getBoundingClientRect().left - paragraph.right;
+    return [box.height, paragraph.bottom - box.bottom, box.left - paragraph.right, room - box.width];
+})"""
+
 
 def test_a_chinese_lede_is_broken_between_words_only(browser, site):
     page = browser.new_page()
@@ -33,7 +39,7 @@ def test_a_chinese_lede_is_broken_between_words_only(browser, site):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_an_output_is_in_one_box_with_its_code(browser, site, width):
+def test_an_output_follows_its_code_at_once(browser, site, width):
     page = browser.new_page(viewport={"width": width, "height": 800})
     page.goto((site / Course().source / "bahdanau-attention.html").as_uri())
     gaps = page.evaluate(GAPS)
@@ -71,3 +77,20 @@ def test_on_a_phone_a_printed_table_is_seen_whole(browser, site, width):
     hidden = [more for columns, more in page.evaluate(OVERFLOWS) if columns < 48]
     assert len(hidden) > 3
     assert max(hidden) <= 0
+
+
+def test_explanations_stand_beside_their_paragraphs_where_there_is_room(browser, address):
+    """They are no taller than the paragraph, so nothing below, however wide, is covered."""
+    page = browser.new_page(viewport={"width": 1920, "height": 1080})
+    page.goto(f"{address}/{Course().source}/multi-head-attention.html")
+    page.wait_for_load_state("load")
+    notes = page.evaluate(BESIDE)
+    assert len(notes) > 3
+    assert all(
+        height > 0 and below > -8 and left > 0 and right > 0 for height, below, left, right in notes
+    ), notes
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert {height for height, *_ in page.evaluate(BESIDE)} == {0}
+    link = page.locator("p:has(> .beside) > a.term").first
+    link.hover()
+    assert page.locator("#hint").is_visible()

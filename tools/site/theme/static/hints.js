@@ -8,8 +8,27 @@
   box.setAttribute("role", "tooltip");
   box.hidden = true;
   document.querySelector("main").append(box);
+  const isWide = matchMedia("(min-width: 100rem)").matches;
   let shown = null;
   let waiting;
+
+  const beside = new Map(); // a link, and its explanation in the margin
+  const placeBeside = link => {
+    const paragraph = link.closest("section > p");
+    const text = texts.get(link.getAttribute("href")).textContent;
+    if (!paragraph || [...beside.values()].some(node => node.textContent === text)) return;
+    const margin = paragraph.querySelector(".beside") ?? document.createElement("small");
+    margin.className = "beside";
+    paragraph.append(margin);
+    const node = document.createElement("span");
+    node.textContent = text;
+    margin.append(node);
+    beside.set(link, node);
+    if (margin.offsetHeight <= paragraph.offsetHeight) return;
+    beside.delete(link); // it would cover what follows
+    node.remove();
+    if (!margin.children.length) margin.remove();
+  };
 
   const hide = () => {
     shown?.removeAttribute("aria-describedby");
@@ -20,6 +39,7 @@
     clearTimeout(waiting);
     if (shown === link) return;
     hide();
+    if (beside.get(link)?.offsetHeight) return;
     shown = link;
     box.textContent = texts.get(link.getAttribute("href")).textContent;
     box.hidden = false;
@@ -44,6 +64,7 @@
   );
   for (const link of document.querySelectorAll("article a[href]")) {
     if (!texts.has(link.getAttribute("href"))) continue;
+    if (isWide) placeBeside(link);
     link.addEventListener("pointerenter", event => {
       if (event.pointerType === "mouse") show(link);
     });
