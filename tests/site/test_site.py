@@ -28,6 +28,7 @@ from tools.site.build import build
 from tools.site.extension import notebook, notices
 from tools.site.extension.code import by_line
 from tools.site.extension.formulas import with_decimal
+from tools.site.extension.home import STATIC
 from tools.site.extension.plain import plain
 from tools.site.extension.terms import patterns
 from tools.site.extension.writer import PRE
@@ -534,8 +535,21 @@ def test_with_addresses_set_pages_point_to_them(tmp_path):
     assert shared == {FORM: f"tr/_images/share-{FORM}.png", "scoring-functions": "_shared/preview.png"}
     assert Image.open(tmp_path / "html" / shared[FORM]).size == (1200, 630)
     assert (tmp_path / "html" / "_shared" / "preview.png").is_file()
+    for stem in ("index", "transformer"):
+        head = parsed(tmp_path / "html" / "tr" / f"{stem}.html").head
+        card = head.find("meta", property="og:image")["content"]
+        assert card == f"{base}_shared/walk-tr.png"
+        assert (tmp_path / "html" / card.removeprefix(base)).is_file()
+        assert head.find("meta", attrs={"name": "twitter:card"})["content"] == "summary_large_image"
     sitemap = (tmp_path / "html" / "sitemap.xml").read_text()
     assert "https://example.org/course/tr/multi-head-attention.html" in sitemap
+
+
+@pytest.mark.parametrize("code", list(COURSE.languages))
+def test_each_edition_has_a_share_card_of_the_walk(code):
+    card = STATIC / f"walk-{code}.png"
+    assert Image.open(card).size == (1200, 630)
+    assert card.stat().st_size <= 60_000
 
 
 def test_notebooks_can_be_downloaded_with_their_package_in_the_readers_language(site):

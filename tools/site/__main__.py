@@ -51,6 +51,15 @@ def run_pdf(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
+def run_card(course: Course, options: argparse.Namespace) -> int:
+    """Photograph the home page's short walk, for other sites."""
+    from .card import write_card
+
+    for code in options.codes:
+        print(write_card(options.out.resolve() / code))
+    return 0
+
+
 def run_lighthouse(course: Course, options: argparse.Namespace) -> int:
     """Print the table of Lighthouse's marks."""
     from .lighthouse import measure
@@ -75,6 +84,7 @@ def main() -> int:
     building.add_argument("--page", metavar="STEM", help="write this page only, once the edition is built")
     command("serve", run_serve, "Serve what was built.").add_argument("--port", type=int, default=8000)
     command("pdf", run_pdf, "Print what was built, one PDF an edition (needs Chromium).")
+    command("card", run_card, "Store the share card of each edition that was built (needs Chromium).")
     command("lighthouse", run_lighthouse, "Measure two pages of each edition (needs Node and Chromium).")
     options = parser.parse_args()
     options.codes = [options.lang] if options.lang else list(course.languages)

@@ -18,6 +18,8 @@ from .renderer import CONTENTS
 
 LANGUAGES = "<!-- languages -->"  # the template puts the list of the editions here
 WIDTH = 640  # of a card's picture: enough for a sharp screen
+STATIC = Path(__file__).parents[1] / "theme" / "static"
+WALKED = ("index", "transformer")  # pages that other sites show with a picture of the walk
 SHARED, EDGE, BLUE = (1200, 630), 70, "#0b4f8a"  # of a picture for other sites, in pixels
 
 
@@ -77,9 +79,16 @@ def stored_picture(notebook: Path, key: str | None) -> bytes | None:
 
 
 def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
-    """Write the share image of a chapter, where the site has an address: its opening picture on blue."""
+    """Name a page's share image, where the site has an address: the walk, or an opening picture on blue."""
+    if not app.config.html_baseurl:
+        return
+    base, language = app.config.html_baseurl.rstrip("/"), app.config.course_language
+    walk = STATIC / f"walk-{language}.png"
+    if PurePosixPath(page).name in WALKED and walk.exists():
+        context["card"] = f"{base}/_shared/{walk.name}"
+        return
     cell = app.env.metadata.get(page, {}).get("pictured")
-    if not app.config.html_baseurl or not (stored := stored_picture(Path(app.env.doc2path(page)), cell)):
+    if not (stored := stored_picture(Path(app.env.doc2path(page)), cell)):
         return
     picture = Image.open(io.BytesIO(stored)).convert("RGBA")
     width, height = SHARED
@@ -93,7 +102,7 @@ def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any]
     paper.alpha_composite(picture, place)
     name = f"_images/share-{PurePosixPath(page).name}.png"
     paper.convert("RGB").quantize(128).save(Path(app.outdir, name), optimize=True)
-    context["card"] = f"{app.config.html_baseurl.rstrip('/')}/{app.config.course_language}/{name}"
+    context["card"] = f"{base}/{language}/{name}"
 
 
 def context_of_home(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> str | None:
