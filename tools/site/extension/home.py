@@ -85,7 +85,7 @@ def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any]
     base, language = app.config.html_baseurl.rstrip("/"), app.config.course_language
     walk = STATIC / f"walk-{language}.png"
     if PurePosixPath(page).name in WALKED and walk.exists():
-        context["card"] = f"{base}/_shared/{walk.name}"
+        context["share_picture"] = f"{base}/_shared/{walk.name}"
         return
     cell = app.env.metadata.get(page, {}).get("pictured")
     if not (stored := stored_picture(Path(app.env.doc2path(page)), cell)):
@@ -102,7 +102,7 @@ def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any]
     paper.alpha_composite(picture, place)
     name = f"_images/share-{PurePosixPath(page).name}.png"
     paper.convert("RGB").quantize(128).save(Path(app.outdir, name), optimize=True)
-    context["card"] = f"{base}/{language}/{name}"
+    context["share_picture"] = f"{base}/{language}/{name}"
 
 
 def context_of_home(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> str | None:
