@@ -13,8 +13,6 @@ processor, as with another seed: with the tag ``one-model`` only its words,
 axes and shapes are compared.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -4,8 +4,6 @@ A cell's role follows from its id, its type, its tags and its place on the page.
 as fields of the search data or as classes; they do not read ids. A new role is one entry in the tables below.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum

@@ -3,8 +3,6 @@
 Reading a notebook validates it, writing is atomic.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import os

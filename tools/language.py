@@ -5,8 +5,6 @@ default. ``language.py`` may define ``fold``, ``forms``, ``faults`` and ``spelli
 `Language` say what each gets and returns.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

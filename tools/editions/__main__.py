@@ -3,8 +3,6 @@
 English (``book/en``) is the source of code, outputs, formulas and order; each language has its own prose.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Find where a language has left the English, and text that a reader of it would stumble over."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import suppress

@@ -5,8 +5,6 @@ section. Headings, tables, answers of a quiz and what is folded keep their form.
 lists are the translator's own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 

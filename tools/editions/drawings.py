@@ -4,8 +4,6 @@
 beside others: its ids are its own, and it names no font.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """Write a notebook as one Markdown file, for authors and translators without Jupyter, and read it back."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

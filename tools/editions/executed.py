@@ -8,8 +8,6 @@ The digest is of what the page imports of the package, directly or not, without 
 and of the package's data that are named in it.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re

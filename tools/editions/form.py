@@ -4,8 +4,6 @@ Every page keeps its promises to readers: permanent ids, tags from a list, a sol
 page with a cell `checks` is held to the whole form.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import re

@@ -1,7 +1,5 @@
 """Format the code of a page with ruff, by the settings in ``book/ruff.toml``."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Collection, Iterator
 from functools import cache

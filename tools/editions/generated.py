@@ -1,7 +1,5 @@
 """Files that `sync` writes whole: the pages that are not notebooks, and the README's table of chapters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """``book/CODE/terms.csv``: the word agreed on for each term, and whether a translation uses it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

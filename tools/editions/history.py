@@ -1,7 +1,5 @@
 """Show what changed in English since a commit, and record that a change was trivial."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import subprocess

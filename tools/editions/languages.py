@@ -1,7 +1,5 @@
 """The languages: the state of each, and a new one."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

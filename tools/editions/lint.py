@@ -1,7 +1,5 @@
 """Find faults of a text that can be seen without understanding it."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

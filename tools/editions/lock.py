@@ -8,8 +8,6 @@ Page, cell id, digest of the English that was translated (``-``: none yet), dige
 was read. Every cell has its line from the first ``sync``, so that stamping never inserts one.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tools.cells import is_made

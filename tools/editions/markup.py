@@ -1,11 +1,8 @@
 """Take a Markdown cell apart: what must be the same in every language, and the words that must not."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
@@ -24,10 +21,7 @@ KINDS = {
     "math_block": "formula",
 }
 
-
 SIGN = "\N{OBJECT REPLACEMENT CHARACTER}"  # where a reader sees code or a formula
-
-
 FULL_STOPS = tuple("。，、：；？！）」〉")  # full-width signs that end a run of words
 
 
@@ -38,14 +32,6 @@ def parsed(text: str) -> list[Token]:
 
 
 CONTENTS = ("code", "formula", "link to", "image")  # what may move within a section
-
-
-@dataclass(frozen=True)
-class Words:
-    """A run of prose; ``quoted`` where it stands in emphasis or a link, as titles and names do."""
-
-    text: str
-    quoted: bool = False
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -89,54 +75,23 @@ def headings(text: str) -> set[str]:
     return {plain(after.content) for token, after in pairs if token.type == "heading_open"}
 
 
-def prose(text: str) -> list[list[Words]]:
-    """The words of a cell, one list a block: without code, formulas, link targets and HTML tags."""
-    blocks: list[list[Words]] = []
-    for token in parsed(text):
-        if token.type == "html_block":
-            blocks.append([Words(re.sub(r"<[^>]*>", " ", token.content))])
-        elif token.type == "inline":
-            blocks.append(list(inline_words(token.children or [])))
-    return [block for block in blocks if any(words.text.strip() for words in block)]
-
-
-def inline_words(children: list[Token]) -> Iterator[Words]:
-    depth = 0
-    for token in children:
-        if token.type in ("em_open", "link_open", "em_close", "link_close"):
-            depth += token.nesting
-        elif token.type == "text":
-            yield Words(token.content, quoted=depth > 0)
-        elif token.type in ("code_inline", "math_inline"):
-            yield Words(" … ")
-        elif token.type in ("softbreak", "hardbreak", "text_special"):
-            yield Words(" " if token.type != "text_special" else token.content.replace("*", " "))
-
-
-@cache
-def plain(text: str, quoted: bool = True) -> str:
-    """All prose of a cell as one string, on demand without titles and names."""
-    blocks = ("".join(w.text if quoted or not w.quoted else " … " for w in block) for block in prose(text))
-    joined = "\n".join(blocks)
-    return joined if quoted else re.sub(r"“[^”]*”|「[^」]*」|\"[^\"]*\"|«[^»]*»", " … ", joined)
-
-
 @cache
 def as_read(text: str, quoted: bool = True) -> str:
-    """The words with the spaces that a reader sees, code and formulas as a sign; on demand without emphasis.
+    """Return the words of a cell as a reader sees them, a line a block, with SIGN for code and formulas.
 
-    A space after the end of emphasis is left out after a full-width sign: Markdown needs it there.
+    On demand, emphasis and links, as titles and names have them, are a SIGN too. A space after the end of
+    emphasis is left out after a full-width sign: Markdown needs it there.
     """
     blocks = []
     for token in parsed(text):
         if token.type == "html_block":
             blocks.append(re.sub(r"<[^>]*>", "", token.content))
         elif token.type == "inline":
-            blocks.append("".join(as_read_inline(token.children or [], quoted)))
+            blocks.append("".join(inline_words(token.children or [], quoted)))
     return "\n".join(blocks)
 
 
-def as_read_inline(children: list[Token], quoted: bool) -> Iterator[str]:
+def inline_words(children: list[Token], quoted: bool) -> Iterator[str]:
     depth, before = 0, ""
     for after, token in zip(["", *(child.type for child in children)], children, strict=False):
         depth += token.nesting if token.type in ("em_open", "em_close", "link_open", "link_close") else 0
@@ -149,6 +104,13 @@ def as_read_inline(children: list[Token], quoted: bool) -> Iterator[str]:
             yield SIGN
         elif token.type in ("softbreak", "hardbreak"):
             yield "\n"
+
+
+@cache
+def plain(text: str, quoted: bool = True) -> str:
+    """Return the prose of a cell, on demand without titles, names and quotations."""
+    words = as_read(text, quoted).replace(SIGN, " … ")
+    return words if quoted else re.sub(r"“[^”]*”|「[^」]*」|\"[^\"]*\"|«[^»]*»", " … ", words)
 
 
 def stray_marks(text: str) -> list[str]:

@@ -1,7 +1,5 @@
 """Resolve conflicts of a git merge in what tools make, and report the others."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

@@ -1,7 +1,5 @@
 """Check numbers in the prose: an output of their section shows them, and translations lose none."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

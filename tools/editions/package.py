@@ -5,8 +5,6 @@ a statement that calls a function which the package decorates with ``@argument_c
 folder that ``package`` names in ``_config.yml``.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import io

@@ -8,8 +8,6 @@ Page, cell id, digest of the pictures in its outputs and of the drawing of it th
 language shows the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from nbformat import NotebookNode

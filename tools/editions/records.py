@@ -4,8 +4,6 @@ The blank lines are there for git: it merges two branches that change neighbouri
 unchanged line stands between them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

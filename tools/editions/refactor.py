@@ -1,11 +1,10 @@
 """Edits that are the same in every language, so that no translation becomes stale by them."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Self
 
 from nbformat import NotebookNode
 
@@ -28,12 +27,12 @@ class Pages:
     notebooks: dict[tuple[str, str], NotebookNode]
     locks: dict[str, Lock]
 
-    @staticmethod
-    def of(course: Course) -> Pages:
+    @classmethod
+    def of(cls, course: Course) -> Self:
         notebooks = {
             (code, stem): course.read(code, stem) for code in course.languages for stem in course.stems()
         }
-        return Pages(course, notebooks, {code: read_lock(course, code) for code in course.translations})
+        return cls(course, notebooks, {code: read_lock(course, code) for code in course.translations})
 
     def edit(self, change: Callable[[str, str, str], str]) -> None:
         """Change every passage: ``change(stem, cell, text)``. What was fresh, stale or unread stays so."""

@@ -1,7 +1,5 @@
 """From English to every language: code, outputs, tags and order are English, prose is the language's."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os

@@ -1,7 +1,5 @@
 """The tables of the page for teachers: how long each chapter takes, and its exercises by level."""
 
-from __future__ import annotations
-
 import re
 
 from nbformat import NotebookNode

@@ -1,7 +1,5 @@
 """Typographic rules for all languages; each language adds its own in its settings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

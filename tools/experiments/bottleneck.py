@@ -8,19 +8,24 @@ and the course's usual settings translates wrongly: which word of the new pair i
 of noun and adjective was written instead.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from mha_course.corpus import Pair, Vocabulary, load_corpus
-from mha_course.metrics import exact_match
+from mha_course.corpus import Pair, load_corpus
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
 from mha_course.training import fit, seed_everything
-from mha_course.translation import translate_all
-from tools.experiments.runs import SEEDS, Row, measure_all, write_table
+from tools.experiments.runs import (
+    SEEDS,
+    Row,
+    columns_of,
+    exact_matches,
+    measure_all,
+    training_data,
+    translations,
+    write_table,
+)
 
 ATTENTIONS = ("none", "additive")
 # Dropout, epochs and learning rate: a grid, and three settings beyond the edges that its best ones touched.
@@ -63,24 +68,16 @@ def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecode
 
 def measure(setting: Setting) -> tuple[Row, list[Row]]:
     """Train one model, and return its row and a row for each of its mistakes on ``test``."""
-    train, dev, test = (load_corpus("fr", split) for split in ("train", "dev", "test"))
-    pairs = train + load_corpus("fr", "phrases")
-    vocabularies = Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
-    model = build(setting, len(vocabularies[0]), len(vocabularies[1]))
+    pairs, vocabularies = training_data()
+    model = build(setting, *map(len, vocabularies))
     fit(
         model, pairs, *vocabularies, epochs=setting.epochs, learning_rate=setting.learning_rate,
         seed=setting.seed, progress=False,
     )  # fmt: skip
-
-    def translations(split: list[Pair]) -> list[list[str]]:
-        return [one.tokens for one in translate_all(model, [pair.source for pair in split], *vocabularies)]
-
-    written = translations(test)
-    row = {name: str(value) for name, value in asdict(setting).items()} | {
-        "dev_exact_match": f"{exact_match(translations(dev), [pair.target for pair in dev]):.3f}",
-        "exact_match": f"{exact_match(written, [pair.target for pair in test]):.3f}",
-    }
-    return row, [{"seed": str(setting.seed)} | mistake for mistake in mistakes(test, written, train)]
+    train, test = load_corpus("fr", "train"), load_corpus("fr", "test")
+    wrong = mistakes(test, translations(model, test, vocabularies), train)
+    row = columns_of(setting) | exact_matches(model, vocabularies)
+    return row, [{"seed": str(setting.seed)} | mistake for mistake in wrong]
 
 
 def described(words: Sequence[str]) -> tuple[str, str] | None:
@@ -131,8 +128,7 @@ def mistakes(test: Sequence[Pair], written: Sequence[list[str]], train: Sequence
         }  # fmt: skip
 
 
-def main() -> None:
-    """Train every setting and write the tables."""
+if __name__ == "__main__":
     found = measure_all(measure, settings())
     write_table("bottleneck", [row for row, _ in found])
     usual = [
@@ -141,7 +137,3 @@ def main() -> None:
         if setting == Setting(seed=setting.seed)
     ]
     write_table("bottleneck_mistakes", [row for wrong in usual for row in wrong])
-
-
-if __name__ == "__main__":
-    main()

@@ -8,8 +8,6 @@ this module holds the measured left side for each seed. A claim that does not ho
 folder, whose tables the pages read), then the chapters. ``… claims NAME …`` runs some of both.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import copy

@@ -7,8 +7,6 @@ backward pass; time of the ``forward`` pass alone, without gradients; time of a 
 backward. Ratios of time are medians over rounds in which each of the two runs once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -18,8 +18,6 @@ training has it, and in it each sentence alike.
 verdicts, and the first five that the Transformer writes after *give me two* in several ways.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -298,12 +296,7 @@ def measure(setting: tuple[str, int]) -> tuple[list[Row], list[Row]]:
     return rows, shown if seed == 0 else []
 
 
-def main() -> None:
-    """Train everything and write the two tables."""
+if __name__ == "__main__":
     found = measure_all(measure, product(MODELS, SEEDS))
     write_table("language_models", [row for rows, _ in found for row in rows])
     write_table("language_samples", [row for _, rows in found for row in rows])
-
-
-if __name__ == "__main__":
-    main()

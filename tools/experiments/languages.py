@@ -9,46 +9,36 @@ and of the ruler over every token that has a gold position; ``words`` and ``rule
 punctuation.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
-from mha_course.corpus import TARGETS, Vocabulary, load_corpus
-from mha_course.metrics import alignment_accuracy, exact_match, ruler_weights
+from mha_course.corpus import TARGETS, load_corpus
+from mha_course.metrics import alignment_accuracy, ruler_weights
 from mha_course.training import fit
-from mha_course.translation import forced_weights, translate_all
+from mha_course.translation import forced_weights
 from tools.experiments.layouts import Setting, build, words_only
-from tools.experiments.runs import SEEDS, Row, measure_all, write_table
+from tools.experiments.runs import SEEDS, Row, exact_matches, measure_all, training_data, write_table
 
 
 def measure(setting: tuple[str, int], epochs: int = 25) -> Row:
     """Train the model of one language and score it."""
     language, seed = setting
-    pairs = load_corpus(language, "train") + load_corpus(language, "phrases")
+    pairs, vocabularies = training_data(language)
     test = load_corpus(language, "test")
-    vocabularies = Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
-    model = build(Setting("additive", "both", "zero", 1, seed), len(vocabularies[0]), len(vocabularies[1]))
+    model = build(Setting("additive", "both", "zero", 1, seed), *map(len, vocabularies))
     fit(model, pairs, *vocabularies, epochs=epochs, seed=seed, progress=False)
-    written = [one.tokens for one in translate_all(model, [pair.source for pair in test], *vocabularies)]
     weights = forced_weights(model, test, *vocabularies)
     ruler = [ruler_weights(len(pair.target), len(pair.source)) for pair in test]
     every, words = [pair.alignment for pair in test], [words_only(pair) for pair in test]
     scores = {
-        "exact_match": exact_match(written, [pair.target for pair in test]),
         "alignment": alignment_accuracy(weights, every),
         "words": alignment_accuracy(weights, words),
         "ruler": alignment_accuracy(ruler, every),
         "ruler_words": alignment_accuracy(ruler, words),
     }
-    return {"language": language, "seed": str(seed)} | {
-        name: f"{score:.3f}" for name, score in scores.items()
-    }
-
-
-def main() -> None:
-    """Train every model and write the table."""
-    write_table("languages", measure_all(measure, product(TARGETS, SEEDS)))
+    row = {"language": language, "seed": str(seed)}
+    row["exact_match"] = exact_matches(model, vocabularies, language)["exact_match"]
+    return row | {name: f"{score:.3f}" for name, score in scores.items()}
 
 
 if __name__ == "__main__":
-    main()
+    write_table("languages", measure_all(measure, product(TARGETS, SEEDS)))

@@ -11,20 +11,26 @@ are the source positions at which the weights peak for each target token of the 
 ``written`` is its translation.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import torch
 
-from mha_course.corpus import Pair, Vocabulary, load_corpus
-from mha_course.metrics import alignment_accuracy, exact_match
+from mha_course.corpus import Pair, load_corpus
+from mha_course.metrics import alignment_accuracy
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
 from mha_course.training import fit, seed_everything
-from mha_course.translation import forced_weights, translate, translate_all
-from tools.experiments.runs import SEEDS, Row, measure_all, write_table
+from mha_course.translation import forced_weights, translate
+from tools.experiments.runs import (
+    SEEDS,
+    Row,
+    columns_of,
+    exact_matches,
+    measure_all,
+    training_data,
+    write_table,
+)
 
 HIDDENS = 64
 SENTENCE = "give me two new hats ."
@@ -93,29 +99,16 @@ def where_it_looks(weights: Sequence[torch.Tensor], pairs: Sequence[Pair]) -> Ro
 
 def measure(setting: Setting) -> Row:
     """Train one model and score it; without attention there is nothing to say about its weights."""
-    pairs = load_corpus("fr", "train") + load_corpus("fr", "phrases")
-    dev, test = load_corpus("fr", "dev"), load_corpus("fr", "test")
-    vocabularies = Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
-    model = build(setting, len(vocabularies[0]), len(vocabularies[1]))
+    pairs, vocabularies = training_data()
+    model = build(setting, *map(len, vocabularies))
     fit(model, pairs, *vocabularies, seed=setting.seed, progress=False)
-
-    def translations(split: list[Pair]) -> list[list[str]]:
-        return [one.tokens for one in translate_all(model, [pair.source for pair in split], *vocabularies)]
-
-    row = {name: str(value) for name, value in asdict(setting).items()} | {
-        "dev_exact_match": f"{exact_match(translations(dev), [pair.target for pair in dev]):.3f}",
-        "exact_match": f"{exact_match(translations(test), [pair.target for pair in test]):.3f}",
-        "written": " ".join(translate(model, SENTENCE, *vocabularies).tokens),
-    }
+    row = columns_of(setting) | exact_matches(model, vocabularies)
+    row["written"] = " ".join(translate(model, SENTENCE, *vocabularies).tokens)
     if setting.attention == "none":
         return row | dict.fromkeys(("alignment", "words", "shift", "peaks"), "none")
+    test = load_corpus("fr", "test")
     return row | where_it_looks(forced_weights(model, test, *vocabularies), test)
 
 
-def main() -> None:
-    """Train every setting and write the table."""
-    write_table("layouts", measure_all(measure, settings()))
-
-
 if __name__ == "__main__":
-    main()
+    write_table("layouts", measure_all(measure, settings()))

@@ -7,11 +7,9 @@ page, and the others differ from them in one thing. The last columns are the sha
 sentences of so many words.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +17,7 @@ from torch.nn.functional import cross_entropy
 
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqDecoder, Seq2SeqEncoder
 from mha_course.training import seed_everything, shift_right
-from tools.experiments.runs import SEEDS, Row, measure_all, write_table
+from tools.experiments.runs import SEEDS, Row, columns_of, measure_all, write_table
 
 WORDS, BOS = 20, 20
 SHORTEST, LONGEST = 4, 20
@@ -103,14 +101,9 @@ def measure(setting: Setting) -> Row:
     sizes = WORDS + 1, setting.num_hiddens, setting.num_hiddens, 1
     model = EncoderDecoder(Seq2SeqEncoder(*sizes, bidirectional=bidirectional), Seq2SeqDecoder(*sizes))
     train(model, setting)
-    row = {name: str(value) for name, value in asdict(setting).items()}
-    return row | {f"words_{length}": f"{words_right(model, setting, length):.3f}" for length in LENGTHS}
-
-
-def main() -> None:
-    """Train every setting and write the table."""
-    write_table("lengths", measure_all(measure, settings()))
+    shares = {f"words_{length}": f"{words_right(model, setting, length):.3f}" for length in LENGTHS}
+    return columns_of(setting) | shares
 
 
 if __name__ == "__main__":
-    main()
+    write_table("lengths", measure_all(measure, settings()))

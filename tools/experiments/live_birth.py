@@ -6,8 +6,6 @@ the page measures, the average weight of layer 0 on the previous token, the atte
 on one sequence, and the probability of the right token there.
 """
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -16,8 +16,6 @@ With ``--write`` it trains the seeds 0, 1 and 2 and writes into ``tools/site/liv
 A page opened from disk may load a script but not fetch a file: so each of these is a script with one call.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import hashlib
@@ -34,18 +32,17 @@ from mha_course.metrics import alignment_accuracy, exact_match
 from mha_course.seq2seq import EncoderDecoder
 from mha_course.training import fit, masked_loss, seed_everything, shift_right
 from mha_course.transformer import Transformer
-from mha_course.translation import forced_weights, translate_all
+from mha_course.translation import forced_weights
 from tools.corpus.generate import WRITING
 from tools.experiments.language_models import grammar
 from tools.experiments.layouts import Setting, build, words_only
-from tools.experiments.runs import SEEDS
+from tools.experiments.runs import SEEDS, Vocabularies, translations, vocabularies_of
 
 FOLDER = Path(__file__).parents[1] / "site" / "live" / "models"
 LANGUAGE_MODEL = "language-model"
 NAMES = (*(f"bahdanau-{language}" for language in TARGETS), "transformer-fr", LANGUAGE_MODEL)
 MACHINES = 0.04  # as in the chapters, whose tags `atol-0.04` say the same
 Scores = dict[str, float]
-Vocabularies = tuple[Vocabulary, Vocabulary]
 Network = EncoderDecoder | LanguageModel
 
 
@@ -84,7 +81,7 @@ def corpus_of(name: str, split: str) -> list[Pair]:
 def training_data(name: str) -> tuple[list[Pair], Vocabularies]:
     """The sentences that a network is trained on, and their vocabularies."""
     pairs = corpus_of(name, "train") + corpus_of(name, "phrases")
-    return pairs, (Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs]))
+    return pairs, vocabularies_of(pairs)
 
 
 @torch.no_grad()
@@ -104,7 +101,7 @@ def score(name: str, model: Network, vocabularies: Vocabularies) -> Scores:
     if isinstance(model, LanguageModel):
         splits = {"dev_loss": corpus_of(name, "dev"), "test_loss": test}
         return {key: round(loss(model, pairs, vocabularies[1]), 4) for key, pairs in splits.items()}
-    written = [item.tokens for item in translate_all(model, [pair.source for pair in test], *vocabularies)]
+    written = translations(model, test, vocabularies)
     scores = {"exact_match": exact_match(written, [pair.target for pair in test])}
     if name.startswith("bahdanau"):
         weights = forced_weights(model, test, *vocabularies)

@@ -6,8 +6,6 @@ order in which they go, as in the chapter's experiment (`tools.experiments.pruni
 sentences are translated exactly after each. Run it again whenever ``transformer-fr.js`` changes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

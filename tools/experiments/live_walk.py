@@ -6,8 +6,6 @@ is that of the site's network, ``transformer-fr.js``. For the other languages a 
 way, with seed 0 (half a minute each), and only its run is kept.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from typing import Any

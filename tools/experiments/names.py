@@ -16,8 +16,6 @@ Unicode has, each name once.
 ``names_written.tsv`` has the first names of each of these kinds that the models wrote.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import re
@@ -25,7 +23,7 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -37,7 +35,7 @@ from mha_course.language_model import LanguageModel, fit_language_model, generat
 from mha_course.training import seed_everything
 from tools.course import Course, cells
 from tools.experiments.language_models import NGram
-from tools.experiments.runs import SEEDS, Row, measure_all, write_table
+from tools.experiments.runs import SEEDS, Row, columns_of, measure_all, write_table
 
 CELLS = ("nats-code", "names-code", "pieces-code", "pieces-encode")
 SAMPLES, LONGEST, SHOWN, LONGER = 3000, 60, 8, 6
@@ -154,7 +152,7 @@ def written_by_counting(table: NGram, draw: torch.Generator) -> str:
 
 def measured(setting: Setting, found: Row, written: Sequence[str] | None) -> tuple[Row, list[Row]]:
     """Put a row of the first table together, and rows of the second for seed 0 and what came true later."""
-    row = {name: str(value) for name, value in asdict(setting).items()} | found
+    row = columns_of(setting) | found
     if written is None:
         return row | dict.fromkeys(KINDS, ""), []
     kinds = verdicts(written)
@@ -218,12 +216,7 @@ def ngrams() -> list[tuple[Row, list[Row]]]:
     return rows
 
 
-def main() -> None:
-    """Train every setting, count, and write the tables."""
+if __name__ == "__main__":
     found = measure_all(measure, settings()) + ngrams()
     write_table("names", [row for row, _ in found])
     write_table("names_written", [row for _, shown in found for row in shown])
-
-
-if __name__ == "__main__":
-    main()

@@ -5,22 +5,19 @@
 positions and its weight on each English token.
 """
 
-from __future__ import annotations
-
-from mha_course.corpus import Vocabulary, load_corpus
+from mha_course.corpus import load_corpus
 from mha_course.training import fit
 from mha_course.translation import forced_weights
 from tools.experiments.layouts import SENTENCE, Setting, build
-from tools.experiments.runs import Row, write_table
+from tools.experiments.runs import Row, training_data, write_table
 
 PAGE = Setting("additive", "both", "zero", 1, seed=0)
 
 
 def measure(setting: Setting, epochs: int = 25) -> list[Row]:
     """Train the model and read its weights on the sentence, which it is fed with the right French."""
-    pairs = load_corpus("fr", "train") + load_corpus("fr", "phrases")
-    vocabularies = Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
-    model = build(setting, len(vocabularies[0]), len(vocabularies[1]))
+    pairs, vocabularies = training_data()
+    model = build(setting, *map(len, vocabularies))
     fit(model, pairs, *vocabularies, epochs=epochs, seed=setting.seed)
     course = next(pair for pair in load_corpus("fr", "test") if " ".join(pair.source) == SENTENCE)
     (weights,) = forced_weights(model, [course], *vocabularies)

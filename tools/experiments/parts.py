@@ -7,21 +7,24 @@ units. Every variant has six learning rates, so that its rate can be chosen on t
 three seeds. ``dev_exact_match`` is of that split, ``exact_match`` of the compositional test split.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from torch import Tensor, nn
 
 from mha_course.attention import AdditiveAttention, Attention, DotProductAttention
-from mha_course.corpus import Pair, Vocabulary, load_corpus
-from mha_course.metrics import exact_match
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqEncoder
 from mha_course.training import fit, seed_everything
-from mha_course.translation import translate_all
-from tools.experiments.runs import SEEDS, Row, measure_all, write_table
+from tools.experiments.runs import (
+    SEEDS,
+    Row,
+    columns_of,
+    exact_matches,
+    measure_all,
+    training_data,
+    write_table,
+)
 
 VARIANTS = (
     ("gru", "additive", 64),
@@ -83,26 +86,12 @@ def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecode
 
 def measure(setting: Setting) -> Row:
     """Train one model and score its translations."""
-    pairs = load_corpus("fr", "train") + load_corpus("fr", "phrases")
-    vocabularies = Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
-    model = build(setting, len(vocabularies[0]), len(vocabularies[1]))
+    pairs, vocabularies = training_data()
+    model = build(setting, *map(len, vocabularies))
     fit(model, pairs, *vocabularies, learning_rate=setting.learning_rate, seed=setting.seed, progress=False)
-
-    def match(split: list[Pair]) -> str:
-        translations = translate_all(model, [pair.source for pair in split], *vocabularies)
-        return f"{exact_match([one.tokens for one in translations], [pair.target for pair in split]):.3f}"
-
-    return {name: str(value) for name, value in asdict(setting).items()} | {
-        "parameters": str(sum(parameter.numel() for parameter in model.parameters())),
-        "dev_exact_match": match(load_corpus("fr", "dev")),
-        "exact_match": match(load_corpus("fr", "test")),
-    }
-
-
-def main() -> None:
-    """Train every setting and write the table."""
-    write_table("parts", measure_all(measure, settings()))
+    parameters = str(sum(parameter.numel() for parameter in model.parameters()))
+    return columns_of(setting) | {"parameters": parameters} | exact_matches(model, vocabularies)
 
 
 if __name__ == "__main__":
-    main()
+    write_table("parts", measure_all(measure, settings()))

@@ -16,8 +16,6 @@ rest is tested on test pairs of a kind, ``tested_on``; three draws of the 100.
 out, relative to the whole model: ``parameters``, ``flops`` and ``time`` (median over rounds, one thread).
 """
 
-from __future__ import annotations
-
 import copy
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,7 +25,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.measure import interleaved, ratio
-from mha_course.corpus import Batch, Pair, Vocabulary, batches, load_corpus
+from mha_course.corpus import Batch, Pair, batches, load_corpus
 from mha_course.heads import (
     Head,
     all_heads,
@@ -42,8 +40,15 @@ from mha_course.heads import (
 from mha_course.metrics import exact_match
 from mha_course.training import fit, masked_loss, seed_everything, shift_right
 from mha_course.transformer import Transformer
-from mha_course.translation import translate_all
-from tools.experiments.runs import SEEDS, Row, measure_all, write_table
+from tools.experiments.runs import (
+    SEEDS,
+    Row,
+    Vocabularies,
+    measure_all,
+    training_data,
+    translations,
+    write_table,
+)
 
 TUNED = ("greedy", "reversed", "random")
 EPOCHS, RATE = 12, 0.003
@@ -61,13 +66,12 @@ class Data(NamedTuple):
     train: list[Pair]
     dev: list[Pair]
     test: list[Pair]
-    vocabularies: tuple[Vocabulary, Vocabulary]
+    vocabularies: Vocabularies
 
 
 def load() -> Data:
     """Read the French corpus."""
-    train = load_corpus("fr", "train") + load_corpus("fr", "phrases")
-    vocabularies = Vocabulary([pair.source for pair in train]), Vocabulary([pair.target for pair in train])
+    train, vocabularies = training_data()
     return Data(train, load_corpus("fr", "dev"), load_corpus("fr", "test"), vocabularies)
 
 
@@ -140,8 +144,8 @@ class Experiment:
         return score
 
     def match(self, model: Transformer, pairs: Sequence[Pair]) -> float:
-        translated = translate_all(model, [pair.source for pair in pairs], *self.data.vocabularies)
-        return exact_match([item.tokens for item in translated], [pair.target for pair in pairs])
+        written = translations(model, pairs, self.data.vocabularies)
+        return exact_match(written, [pair.target for pair in pairs])
 
     def match_without(self, heads: Iterable[Head], pairs: Sequence[Pair]) -> float:
         with masked_heads(self.model, heads):
@@ -241,12 +245,7 @@ def measure(seed: int) -> tuple[list[Row], list[Row], list[Row]]:
     return list(experiment.rows()), list(experiment.data_rows()), list(experiment.cost_rows())
 
 
-def main() -> None:
-    """Measure every seed and write the tables."""
+if __name__ == "__main__":
     tables = zip(*measure_all(measure, SEEDS), strict=True)
     for name, rows_of_seeds in zip(("pruning", "pruning_data", "pruning_costs"), tables, strict=True):
         write_table(name, [row for rows in rows_of_seeds for row in rows])
-
-
-if __name__ == "__main__":
-    main()

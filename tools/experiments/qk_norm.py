@@ -10,10 +10,8 @@ rate falls along a line to 0. ``largest_score`` is the largest absolute score of
 development sentences, and ``dev_loss`` their loss, in nats a token.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from itertools import count, islice
 
@@ -25,7 +23,7 @@ from mha_course.corpus import Batch, Pair, batches
 from mha_course.language_model import LanguageModel, RotaryAttention
 from mha_course.training import masked_loss, seed_everything, shift_right
 from tools.experiments.language_models import sentences, vocabulary
-from tools.experiments.runs import SEEDS, Row, measure_all, write_table
+from tools.experiments.runs import SEEDS, Row, columns_of, measure_all, write_table
 
 STEPS, BATCH_SIZE, HEAD_SIZE = 400, 64, 16
 LEARNING_RATES = (0.01, 0.1, 0.3)
@@ -130,14 +128,8 @@ def measure(setting: Setting) -> Row:
     model = build(setting, len(words()))
     train(model, setting)
     largest, loss = held_out(model)
-    row = {name: str(value) for name, value in asdict(setting).items()}
-    return row | {"largest_score": f"{largest:.3g}", "dev_loss": f"{loss:.3f}"}
-
-
-def main() -> None:
-    """Train every setting and write the table."""
-    write_table("qk_norm", measure_all(measure, settings()))
+    return columns_of(setting) | {"largest_score": f"{largest:.3g}", "dev_loss": f"{loss:.3f}"}
 
 
 if __name__ == "__main__":
-    main()
+    write_table("qk_norm", measure_all(measure, settings()))

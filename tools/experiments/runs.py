@@ -1,10 +1,8 @@
-"""Shared by long experiments: seeds, training on every core with progress, and writing tables.
+"""Shared by long experiments: seeds, sentences, training on every core with progress, and writing tables.
 
-A module of this folder names its ``settings``, has a ``measure`` that trains one of them and returns what it
-found, and a ``main`` of two or three lines. Its tables lie in ``mha_course/data``, where the pages read them.
+A module of this folder names its ``settings``, and has a ``measure`` that trains one of them and returns what
+it found. Its tables lie in ``mha_course/data``, where the pages read them.
 """
-
-from __future__ import annotations
 
 import argparse
 import csv
@@ -17,10 +15,16 @@ from typing import TypeVar
 
 import torch
 
+from mha_course.corpus import Pair, Vocabulary, load_corpus
+from mha_course.metrics import exact_match
+from mha_course.seq2seq import EncoderDecoder
+from mha_course.translation import translate_all
+
 DATA = Path(__file__).parents[2] / "mha_course" / "data"
 SEEDS = (0, 1, 2)
 
 Row = dict[str, str]
+Vocabularies = tuple[Vocabulary, Vocabulary]
 Setting = TypeVar("Setting")
 Found = TypeVar("Found")
 
@@ -36,6 +40,35 @@ def measure_all(measure: Callable[[Setting], Found], settings: Iterable[Setting]
             found.append(result)
             print(f"{len(found)}/{len(chosen)}", setting, flush=True)
     return found
+
+
+def training_data(language: str = "fr") -> tuple[list[Pair], Vocabularies]:
+    """Return the sentences that the chapters train on, and their vocabularies."""
+    pairs = load_corpus(language, "train") + load_corpus(language, "phrases")
+    return pairs, vocabularies_of(pairs)
+
+
+def vocabularies_of(pairs: Sequence[Pair]) -> Vocabularies:
+    return Vocabulary([pair.source for pair in pairs]), Vocabulary([pair.target for pair in pairs])
+
+
+def translations(model: EncoderDecoder, pairs: Sequence[Pair], vocabularies: Vocabularies) -> list[list[str]]:
+    """Translate the source sentences of some pairs."""
+    return [one.tokens for one in translate_all(model, [pair.source for pair in pairs], *vocabularies)]
+
+
+def exact_matches(model: EncoderDecoder, vocabularies: Vocabularies, language: str = "fr") -> Row:
+    """Return the columns with the exact match on the development and on the test sentences."""
+    columns = {"dev_exact_match": load_corpus(language, "dev"), "exact_match": load_corpus(language, "test")}
+    return {
+        name: f"{exact_match(translations(model, pairs, vocabularies), [p.target for p in pairs]):.3f}"
+        for name, pairs in columns.items()
+    }
+
+
+def columns_of(setting: object) -> Row:
+    """Return the columns that say a setting."""
+    return {name: str(value) for name, value in vars(setting).items()}
 
 
 def write_table(name: str, rows: Sequence[Row]) -> None:

@@ -8,8 +8,6 @@ the exact match on development and test pairs. ``transformer_mistakes.tsv`` has 
 test sentence by the whole Transformer, trained at the page's rate.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -17,8 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from mha_course.corpus import Pair, Vocabulary, load_corpus
-from mha_course.metrics import exact_match
+from mha_course.corpus import Pair, load_corpus
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqEncoder
 from mha_course.training import fit, seed_everything
 from mha_course.transformer import (
@@ -27,8 +24,15 @@ from mha_course.transformer import (
     TransformerDecoderBlock,
     TransformerEncoderBlock,
 )
-from mha_course.translation import translate_all
-from tools.experiments.runs import SEEDS, Row, measure_all, write_table
+from tools.experiments.runs import (
+    SEEDS,
+    Row,
+    exact_matches,
+    measure_all,
+    training_data,
+    translations,
+    write_table,
+)
 
 RATES, EPOCHS = (0.001, 0.003, 0.01, 0.03), 12
 PAGE_MODEL, PAGE_RATE, HIDDENS = "Transformer", 0.003, 64
@@ -145,27 +149,20 @@ def wrong(pairs: Sequence[Pair], translations: Sequence[Sequence[str]], seed: in
 
 def measure(setting: Setting) -> tuple[Row, list[Row]]:
     """Train one model: its row of the first table, and its mistakes on the test pairs."""
-    train = load_corpus(split="train") + load_corpus(split="phrases")
-    vocabularies = Vocabulary([pair.source for pair in train]), Vocabulary([pair.target for pair in train])
+    train, vocabularies = training_data()
     model = build(setting, *map(len, vocabularies))
     history = fit(
         model, train, *vocabularies,
         epochs=EPOCHS, learning_rate=setting.learning_rate, seed=setting.seed, progress=False,
     )  # fmt: skip
-    scores = {"loss": history[-1]}
-    for split, name in (("dev", "dev_exact_match"), ("test", "exact_match")):
-        pairs = load_corpus(split=split)
-        translated = translate_all(model, [pair.source for pair in pairs], *vocabularies)
-        translations = [item.tokens for item in translated]
-        scores[name] = exact_match(translations, [pair.target for pair in pairs])
     parameters = sum(parameter.numel() for parameter in model.parameters())
     row = {name: str(value) for name, value in (setting._asdict() | {"parameters": parameters}).items()}
-    row |= {name: f"{value:.3f}" for name, value in scores.items()}
-    return row, list(wrong(pairs, translations, setting.seed))
+    row |= {"loss": f"{history[-1]:.3f}"} | exact_matches(model, vocabularies)
+    test = load_corpus(split="test")
+    return row, list(wrong(test, translations(model, test, vocabularies), setting.seed))
 
 
-def main() -> None:
-    """Train every model and write both tables."""
+if __name__ == "__main__":
     found = measure_all(measure, settings())
     write_table("transformer_parts", [row for row, _ in found])
     write_table(
@@ -177,7 +174,3 @@ def main() -> None:
             for row in mistakes
         ],
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,5 @@
 """Builds the package, and tries it as readers get it: in a new environment, from an empty folder."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

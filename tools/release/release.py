@@ -1,7 +1,5 @@
 """A release: versions and changelog, everything that readers get, a commit and a tag. Nothing is pushed."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

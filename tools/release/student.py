@@ -1,7 +1,5 @@
 """Make copies for students: the course without its solutions and checks."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One archive an edition: notebooks, the package beside them, how to start in its language."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from pathlib import Path
