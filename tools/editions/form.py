@@ -18,6 +18,7 @@ from tools.cells import SHOWN, Role, caption_id, has_checks, having, id_of, is_f
 from tools.course import Course, cells
 
 from .markup import plain
+from .names import bound_names, parsed, read_names
 
 Fault = tuple[str, str]  # a cell's id, and what to do
 
@@ -210,14 +211,6 @@ def imports(notebook: NotebookNode) -> Iterator[Fault]:
             yield key, "imports: move it to 'imports'"
 
 
-def parsed(source: str) -> ast.Module:
-    """Parse a cell's code without IPython's lines; what cannot be parsed is empty, and reported elsewhere."""
-    try:
-        return ast.parse(re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.MULTILINE))
-    except SyntaxError:
-        return ast.Module([], [])
-
-
 def summary(notebook: NotebookNode) -> Iterator[Fault]:
     for key, cell in having(notebook.cells, Role.SUMMARY).items():
         if not re.match(r"(- )?\*\*Next:\*\* ", cell.source.strip().splitlines()[-1]):
@@ -282,43 +275,6 @@ def rebound_names(notebook: NotebookNode) -> Iterator[Fault]:
                     key,
                     f"reads {name!r}, which {binding[name]} cells of the page bind: give each its own name",
                 )
-
-
-def bound_names(tree: ast.Module) -> set[str]:
-    """Return the names that a cell binds for the cells after it; imports count nowhere as another value."""
-    return {
-        name
-        for node in tree.body
-        if not isinstance(node, ast.Import | ast.ImportFrom)
-        for name in bound_by(node)
-    }
-
-
-def bound_by(node: ast.AST) -> set[str]:
-    """Return the names that a statement binds outside of functions, classes and comprehensions."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return {node.name}
-    if isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-        return set()
-    if isinstance(node, ast.Name):
-        return {node.id} if isinstance(node.ctx, ast.Store) else set()
-    return set().union(*map(bound_by, ast.iter_child_nodes(node)))
-
-
-def read_names(tree: ast.Module) -> set[str]:
-    """Return the names that a cell reads and does not bind before or in the same statement."""
-    read: set[str] = set()
-    bound: set[str] = set()
-    for statement in tree.body:
-        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-        own = set() if isinstance(statement, ast.Assign | ast.AugAssign) else bound_by(statement)
-        inner = {node.id for node in names if isinstance(node.ctx, ast.Store)} - bound_by(statement)
-        inner |= {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
-        read |= {node.id for node in names if isinstance(node.ctx, ast.Load)} - bound - own - inner
-        if isinstance(statement, ast.AugAssign):
-            read |= bound_by(statement) - bound
-        bound |= bound_by(statement)
-    return read
 
 
 def turns(notebook: NotebookNode) -> Iterator[Fault]:

@@ -10,6 +10,7 @@ from pybtex.richtext import Text
 from tools.course import Course, write_atomically
 
 from .lock import page_state
+from .markup import table
 
 MOST_AUTHORS = 4
 TABLE = re.compile(r"(<!-- chapters: begin -->\n)(.*?)(\n\n.*?<!-- chapters: end -->)", re.DOTALL)
@@ -45,14 +46,13 @@ def chapters(course: Course) -> str:
     codes = [
         code for code in course.languages if any(page_state(code, s, course).fresh for s in course.stems())
     ]
-    lines = ["| | " + " | ".join(course.languages[code].name for code in codes) + " |"]
-    lines.append("|---" * (len(codes) + 1) + "|")
+    lines = [["", *(course.languages[code].name for code in codes)]]
     for stem in course.stems():
         heading = course.read(course.source, stem).cells[0].source.splitlines()[0]
         whole = {code for code in codes if not page_state(code, stem, course).untranslated}
         links = (f"[{'✓' if c in whole else course.source}](book/{c}/{stem}.ipynb)" for c in codes)
-        lines.append(f"| {heading.removeprefix('# ').split(':')[0]} | {' | '.join(links)} |")
-    return "\n".join(lines)
+        lines.append([heading.removeprefix("# ").split(":")[0], *links])
+    return table(*lines)
 
 
 @cache

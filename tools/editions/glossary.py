@@ -7,6 +7,7 @@ from functools import cache
 from tools.course import Course
 from tools.language import Language
 
+from . import markup
 from .markup import plain
 
 
@@ -17,8 +18,7 @@ def table(course: Course, language: str) -> str:
     head = [course.languages[code].name for code in codes]
     key = course.languages[language].sorting_key
     rows = sorted(course.terms, key=lambda row: key(row.get(language, "")))
-    lines = [head, ["---"] * len(head), *([row.get(code, "") for code in codes] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markup.table(head, *([row.get(code, "") for code in codes] for row in rows))
 
 
 def english_names(course: Course) -> re.Pattern[str]:
@@ -86,8 +86,3 @@ def allowed_words(row: dict[str, str], language: str) -> list[str]:
     if not row.get(language):
         return []
     return [row[language], *filter(None, row[f"{language}_accepted"].split("|"))]
-
-
-def without_words(course: Course, language: str) -> list[str]:
-    """The terms that the language has no word for yet."""
-    return [row[course.source] for row in course.terms if not row.get(language)]

@@ -69,6 +69,12 @@ def rows(text: str) -> Iterator[tuple[str, str]]:
             columns = 0
 
 
+def table(head: list[str], *rows: list[str], numbers: bool = False) -> str:
+    """Return a table; where its columns but the first are numbers, they stand at the right."""
+    rule = ["---"] + ["---:" if numbers else "---"] * (len(head) - 1)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
+
+
 def headings(text: str) -> set[str]:
     """The words of each heading."""
     pairs = pairwise(parsed(text))

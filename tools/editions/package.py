@@ -20,6 +20,8 @@ from ruff import find_ruff_bin
 from tools.cells import SHOWN, having, shown_name
 from tools.course import Course, CourseError, cells
 
+from . import names
+
 WIDTH = 79
 CHECK = "argument_check"  # the decorator of functions whose calls a page leaves out
 
@@ -142,27 +144,7 @@ def unknown_names(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
     """Yield cells that show the package, each with a name that nothing before it on the page defines."""
     known, shown = {*dir(builtins), "__file__"}, having(notebook.cells, *SHOWN)
     for key, cell in cells(notebook, "code").items():
-        try:
-            tree = ast.parse(re.sub(r"^[%!].*$", "", cell.source, flags=re.MULTILINE))
-        except SyntaxError:  # a magic inside a block
-            continue
-        own = bound(tree)
+        tree = names.parsed(cell.source)
         if key in shown:
-            used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-            yield from ((key, name) for name in sorted(used - own - known))
-        known |= own
-
-
-def bound(tree: ast.Module) -> set[str]:
-    """Return every name that a cell gives to something."""
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ast.ClassDef | ast.FunctionDef):
-            found.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-    return found
+            yield from ((key, name) for name in sorted(names.read_names(tree) - known))
+        known |= names.bound_names(tree, imports=True)

@@ -14,6 +14,7 @@ from tools.course import Course, CourseError, cells
 
 from . import drawings, executed, generated, glossary, package, pictures, times
 from .lock import Entry, Lock, cell_state, read_lock, write_lock
+from .markup import table
 from .records import digest
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
@@ -47,11 +48,8 @@ def measured(course: Course, stem: str, key: str) -> str:
     claims = [row for row in course.claims if (row["chapter"], row["cell"]) == (stem, check_id(key))]
     seeds = [name for name in (claims[0] if claims else ()) if name.startswith("seed ")]
     head = ["", *(f"`seed = {name.removeprefix('seed ')}`" for name in seeds), "`assert`"]
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1)]
-    lines += [
-        [f"`{row['claim']}`", *(row[seed] for seed in seeds), f"`{row['threshold']}`"] for row in claims
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    rows = ([f"`{row['claim']}`", *(row[seed] for seed in seeds), f"`{row['threshold']}`"] for row in claims)
+    return table(head, *rows, numbers=True)
 
 
 def tidy(notebook: NotebookNode, course: Course, stem: str) -> NotebookNode:

@@ -7,6 +7,7 @@ from nbformat import NotebookNode
 from tools.cells import Role, for_students, having
 from tools.course import Course
 
+from . import markup
 from .form import TIME
 
 LEVELS = ("★", "★★", "★★★")
@@ -20,7 +21,7 @@ def table(course: Course, language: str) -> str:
     """
     word = course.words(language)
     heads = ("chapter", "reading", "exercises", "running", "longest")
-    lines = [[word[f"times_{head}"] for head in heads], ["---"] * len(heads)]
+    lines = [[word[f"times_{head}"] for head in heads]]
     total = [0, 0, 0]
     for number, stem in enumerate(course.numbers, 1):
         english = course.read(course.source, stem)
@@ -40,13 +41,13 @@ def table(course: Course, language: str) -> str:
         )
     hours = [word["hours"].format(n=round(minutes / 60)) for minutes in total[:2]]
     lines.append([word["times_total"], *hours, word["minutes"].format(n=round(total[2] / 60)), ""])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markup.table(*lines)
 
 
 def levels(course: Course, language: str) -> str:
     """Return a line a chapter: links to its exercises, in a column for each number of stars."""
     word = course.words(language)
-    lines = [[word["times_chapter"], *LEVELS], ["---"] * (1 + len(LEVELS))]
+    lines = [[word["times_chapter"], *LEVELS]]
     for number, stem in enumerate(course.numbers, 1):
         found: dict[str, list[str]] = {level: [] for level in LEVELS}
         for key, cell in having(page(course, language, stem).cells, Role.EXERCISE).items():
@@ -54,7 +55,7 @@ def levels(course: Course, language: str) -> str:
                 found[match[2]].append(f"[{match[1]}]({stem}.ipynb#{key})")
         name = f"{number}. [{title_of(course, language, stem)}]({stem}.ipynb)"
         lines.append([name, *(word["references_comma"].join(links) or "–" for links in found.values())])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markup.table(*lines)
 
 
 def page(course: Course, language: str, stem: str) -> NotebookNode:

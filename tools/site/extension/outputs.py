@@ -21,7 +21,6 @@ from .edition import course_of, words
 
 FOLDER = "_images"
 CARD = b'<view id="card"'
-PIXELS_PER_POINT = 2  # the notebooks store figures at twice their size, for sharp screens
 
 
 @dataclass
