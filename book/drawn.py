@@ -28,7 +28,7 @@ UNSAID = ("Creator", "Date", "Format", "Type")  # by a drawing, of itself
 
 
 def sample(values: Any) -> str:
-    """Some of the values, evenly spaced, and their mean."""
+    """Return some of the values, evenly spaced, and their mean."""
     flat = np.ma.filled(np.ma.asarray(values, float), np.nan).ravel()
     if not flat.size:
         return "none"
@@ -41,7 +41,7 @@ def sample(values: Any) -> str:
 
 
 def drawn(figure: Any) -> str:
-    """The axes of a figure, each with what it shows, a line a piece."""
+    """Describe the axes of a figure and what they show, a line a piece."""
     lines = [f"Figure of {len(figure.axes)} axes"]
     for axes in figure.axes:
         names = [axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
@@ -51,7 +51,7 @@ def drawn(figure: Any) -> str:
 
 
 def shown(axes: Any) -> Iterator[tuple[str, Any]]:
-    """The scales, curves, bars, points, words and matrices of some axes."""
+    """Yield scales, curves, bars, points, words and matrices of axes."""
     share = axes.transData + axes.transAxes.inverted()
     yield "scale", [*axes.get_xlim(), *axes.get_ylim()]
     for line in axes.lines:

@@ -33,7 +33,7 @@ class CourseError(Exception):
 
 @cache
 def parsed_yaml(path: str, text: str) -> dict[str, Any]:
-    """The content of a settings file, parsed once; not to be changed."""
+    """Return the content of a settings file, parsed once; not to be changed."""
     try:
         return yaml.safe_load(text) or {}
     except yaml.YAMLError as error:
@@ -42,7 +42,7 @@ def parsed_yaml(path: str, text: str) -> dict[str, Any]:
 
 @cache
 def parsed_table(path: str, text: str) -> tuple[dict[str, str], ...]:
-    """The rows of a CSV file, parsed once; not to be changed. Every row has as many fields as the first."""
+    """Return the rows of a CSV file, each as long as the first, parsed once; not to be changed."""
     reader = csv.DictReader(text.splitlines())
     rows = []
     for row in reader:
@@ -55,7 +55,7 @@ def parsed_table(path: str, text: str) -> tuple[dict[str, str], ...]:
 
 @cache
 def merged_terms(source: str, tables: tuple[tuple[str, str, str], ...]) -> tuple[dict[str, str], ...]:
-    """The source's terms, each with the words of every language. ``tables``: language, path, text of each."""
+    """Return the source's terms with every language's words. ``tables``: language, path, text of each."""
     merged = {}
     for code, path, text in tables:
         for row in parsed_table(path, text):
@@ -92,13 +92,13 @@ class Course:
     root: Path = ROOT
 
     def alone(self) -> FileLock:
-        """For the time of a ``with``: no other command on this machine writes what languages share."""
+        """Return a lock for files that languages share, against other commands on this machine."""
         path = self.root / "_build" / "editions.lock"
         path.parent.mkdir(parents=True, exist_ok=True)
         return FileLock(path, is_singleton=True)
 
     def text(self, path: str) -> str:
-        """A file of the course; empty where it has none."""
+        """Return the text of a file of the course; empty where there is none."""
         file = self.root / path
         return file.read_text(encoding="utf-8-sig") if file.exists() else ""  # Excel writes a byte order mark
 
@@ -110,7 +110,7 @@ class Course:
 
     @cached_property
     def languages(self) -> dict[str, Language]:
-        """By code, the source first, the others in alphabetical order."""
+        """Return the languages by code, the source first, the others in alphabetical order."""
         found = []
         for path in sorted((self.root / "book").glob("*/language.yml")):
             code = path.parent.name
@@ -142,7 +142,7 @@ class Course:
 
     @property
     def terms(self) -> tuple[dict[str, str], ...]:
-        """A row a term, from ``book/CODE/terms.csv``: the word by CODE, others by CODE_accepted."""
+        """Return a row a term, from ``book/CODE/terms.csv``: the word by CODE, others by CODE_accepted."""
         paths = ((code, f"book/{code}/terms.csv") for code in self.languages)
         return merged_terms(self.source, tuple((code, path, self.text(path)) for code, path in paths))
 
@@ -153,24 +153,24 @@ class Course:
 
     @property
     def repository(self) -> dict[str, str]:
-        """``url`` and ``branch`` of where the project is published; the url is empty until it is."""
+        """Return ``url`` and ``branch`` of where the project is published; the url is empty until it is."""
         return self.settings.get("repository") or {}
 
     @property
     def package(self) -> str:
-        """The name of the package that the notebooks import, empty where they need none."""
+        """Return the name of the package that the notebooks import, empty where they need none."""
         return self.settings.get("package") or ""
 
     @property
     def pages(self) -> list[str]:
-        """Every page in the order of the table of contents, the first one first."""
+        """Return every page in the order of the table of contents, the first one first."""
         contents = self.parsed("_toc.yml")
         files = [contents.get("root", ""), *(part["file"] for part in contents.get("chapters", []))]
         return [Path(file).name for file in files if file]
 
     @property
     def parts(self) -> dict[str, list[str]]:
-        """The pages after the first one, by the part that `_config.yml` begins before them."""
+        """Return the pages after the first one, by the part that `_config.yml` begins before them."""
         begins = {stem: name for name, stem in (self.settings.get("parts") or {}).items()}
         name, parts = "", {}
         for stem in self.pages[1:]:
@@ -180,7 +180,7 @@ class Course:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The number of each chapter; pages of the part `reference`, and of none, have no number."""
+        """Return the number of each chapter; pages of the part `reference`, and of none, have no number."""
         named = (
             stem for name, stems in self.parts.items() if name not in ("", "reference") for stem in stems
         )
@@ -197,7 +197,7 @@ class Course:
         return list(csv.DictReader(self.text(RUNNING).splitlines(), delimiter="\t"))
 
     def asked(self, language: str) -> dict[str, list[str]]:
-        """In which other words readers ask for passages, for the search: `stem#cell` to phrases."""
+        """Return in which other words readers ask for passages, for the search: `stem#cell` to phrases."""
         path = f"book/{language}/asked.tsv"
         if not (self.root / path).exists():
             return {}
@@ -206,7 +206,7 @@ class Course:
 
     @property
     def setup_code(self) -> str:
-        """The cell that makes the package importable: from the folder beside or above the notebook.
+        """Return the cell that makes the package importable: from the folder beside or above the notebook.
 
         Without that folder and an installed package, it installs the package from the repository's address,
         or says what to do where there is no address.
@@ -236,7 +236,7 @@ except ModuleNotFoundError:
         return self.root / "book" / language / f"{stem}.ipynb"
 
     def stems(self, language: str | None = None) -> list[str]:
-        """The notebooks of a language (the source by default), in the order of the table of contents."""
+        """Return a language's notebooks (by default the source's) in the order of the table of contents."""
         order = self.pages
         found = sorted(p.stem for p in (self.root / "book" / (language or self.source)).glob("[!.]*.ipynb"))
         return sorted(found, key=lambda stem: order.index(stem) if stem in order else len(order))
@@ -265,10 +265,10 @@ except ModuleNotFoundError:
 
 
 def parsed_notebook(text: str) -> NotebookNode:
-    """A notebook as it stands, with each cell's lines joined; not validated."""
+    """Return a notebook as it stands, with each cell's lines joined; not validated."""
     return rejoin_lines(nbformat.from_dict(json.loads(text)))
 
 
 def cells(notebook: NotebookNode, kind: str = "markdown") -> dict[str, NotebookNode]:
-    """The notebook's cells of one kind, by id."""
+    """Return the notebook's cells of one kind, by id."""
     return {cell["id"]: cell for cell in notebook.cells if cell.cell_type == kind}

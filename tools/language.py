@@ -40,12 +40,12 @@ class Language:
 
     @property
     def functions(self) -> ModuleType:
-        """The functions of ``language.py``."""
+        """Return the functions of ``language.py``."""
         return functions_of(f"book/{self.code}/language.py", self.rules)
 
     @property
     def thousands_sign(self) -> str:
-        """The sign between thousands; a space is narrow, and no line ends there."""
+        """Return the sign between thousands; a space is narrow, and no line ends there."""
         default = "." if self.decimal == "," else ","
         return (self.thousands or default).replace(" ", "\u202f")
 

@@ -19,7 +19,7 @@ def object_(meaning: Meaning, feature: str) -> list[Word]:
 
 
 def thing(meaning: Meaning, feature: str) -> list[Word]:
-    """A noun without adjective: 這 頂 帽子, 我 的 帽子."""
+    """Return a noun without adjective: 這 頂 帽子, 我 的 帽子."""
     noun = lexicon("nouns")[meaning.noun]
     article = words(lexicon("determiners")[meaning.determiner]["zh"], "det")
     link = words(noun["zh_measure"], "noun") if meaning.determiner == "this" else words("的", "det")
@@ -27,7 +27,7 @@ def thing(meaning: Meaning, feature: str) -> list[Word]:
 
 
 def predicate(meaning: Meaning, feature: str) -> list[Word]:
-    """是 紅色 的, 很 大; with feature "not" (or after 非常) without 很."""
+    """Return 是 紅色 的, 很 大; with feature "not" (or after 非常) without 很."""
     found = lexicon("adjectives")[meaning.adjective]["zh_predicate"].split()
     kept = [word for word in found if not (word == "很" and feature == "not")]
     # Which of 是 … 的 and 很 stands for "is", the adjective decides.

@@ -9,7 +9,7 @@ OWN |= {"my mother": "her", "my father": "his", "the teacher": "his"}
 
 
 def determiner(meaning: Meaning) -> str:
-    """The determiner, with "own" read as the subject's possessive."""
+    """Return the determiner, with "own" read as the subject's possessive."""
     return OWN[meaning.subject] if meaning.determiner == "own" else meaning.determiner
 
 
@@ -45,7 +45,7 @@ def verb(meaning: Meaning, feature: str) -> list[Word]:
 
 
 def be(meaning: Meaning, feature: str) -> list[Word]:
-    """Subject and "be": one word in "he's", three in "my mother is"."""
+    """Return subject and "be": one word in "he's", three in "my mother is"."""
     form = lexicon("subjects")[meaning.subject]["en_be"]
     return words(form, "subj", "be") if form else subject(meaning) + words("is", "be")
 

@@ -37,7 +37,7 @@ def irregular(adjective: str, noun: str) -> bool:
 
 
 def article(meaning: Meaning, noun: Entry, follower: Word, feature: str) -> list[Word]:
-    """The determiner's form before ``follower``, the word that comes next."""
+    """Return the determiner's form before ``follower``, the word that comes next."""
     if feature == "none" and meaning.determiner == "a":
         return words("de", "det", "not")
     entry = lexicon("determiners")[determiner(meaning)]
@@ -70,7 +70,7 @@ def mood(meaning: Meaning, feature: str) -> list[Word]:
 
 
 def elide(sentence: list[Word]) -> list[Word]:
-    """``je ai`` to ``j' ai``, and so on."""
+    """Turn ``je ai`` into ``j' ai``, and so on."""
     result = []
     for word, follower in pairwise(sentence):
         text, labels = word.text, word.labels

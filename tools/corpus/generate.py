@@ -27,12 +27,12 @@ WRITING = {
 
 
 def lot(text: str) -> str:
-    """A number drawn by ``text`` alone: sorting by it shuffles, the same on every machine."""
+    """Return a number drawn by ``text`` alone: sorting by it shuffles, the same on every machine."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def combinations() -> list[tuple[str, str]]:
-    """Adjectives and nouns that go together."""
+    """Return adjectives and nouns that go together."""
     kinds = lexicon("kinds")
     return [
         (adjective, name)
@@ -42,7 +42,7 @@ def combinations() -> list[tuple[str, str]]:
 
 
 def held_out() -> set[tuple[str, str]]:
-    """The pairs of adjective and noun that only the test split has.
+    """Return the pairs of adjective and noun that only the test split has.
 
     Pairs that need a form of their own in French (bel oiseau) are not among them: that form could not be
     known from other pairs.
@@ -60,7 +60,7 @@ def subjects(block: dict[str, Any]) -> tuple[str, ...]:
 
 
 def meanings(name: str) -> Iterator[Meaning]:
-    """Every sentence that a template allows."""
+    """Yield every sentence that a template allows."""
     block = templates()[name]
     moods = tuple(lexicon("moods")) if "MOOD" in block["en"] else ("",)
     pairs = combinations() if "determiners" in block else [("", "")]
@@ -89,7 +89,7 @@ def english_text(meaning: Meaning) -> str:
 
 
 def quotas(size: int, names: list[str]) -> dict[str, int]:
-    """``size`` rows shared among templates by their weights; the largest remainders round up."""
+    """Share ``size`` rows among templates by their weights; the largest remainders round up."""
     weights = {name: templates()[name]["rows"] for name in names}
     exact = {name: size * weight / sum(weights.values()) for name, weight in weights.items()}
     order = sorted(names, key=lambda name: exact[name] % 1, reverse=True)
@@ -98,7 +98,7 @@ def quotas(size: int, names: list[str]) -> dict[str, int]:
 
 
 def select() -> dict[str, list[Meaning]]:
-    """The meanings of each split, drawn by lot from all that the templates allow."""
+    """Return the meanings of each split, drawn by lot from all that the templates allow."""
     unseen = held_out()
     used = {phrase["en"] for phrase in phrases()}
     chosen: dict[str, list[Meaning]] = {split: [] for split in SPLIT_SIZES}
@@ -115,7 +115,7 @@ def select() -> dict[str, list[Meaning]]:
 
 
 def phrases() -> list[dict[str, str]]:
-    """The sentences written by hand, as patterns: one line each in ``phrases.tsv``."""
+    """Return the sentences written by hand, as patterns: one line each in ``phrases.tsv``."""
     return table(FOLDER / "phrases.tsv")
 
 
@@ -141,13 +141,13 @@ def corpus_rows() -> Iterator[list[str]]:
 
 
 def says(module: Any, pattern: str, meaning: Meaning) -> list[Word]:
-    """The sentence in one language, with what its grammar does to whole sentences."""
+    """Return the sentence in one language, with what its grammar does to whole sentences."""
     sentence = fill(pattern, meaning, module.SLOTS)
     return module.elide(sentence) if module is french else sentence
 
 
 def corpus_text() -> str:
-    """The whole TSV file."""
+    """Return the whole TSV file."""
     columns = [column for name in TARGETS for column in (name, f"{name}_align")]
     header = "\t".join(["id", "split", "template", "en", *columns])
     rows = ["\t".join([f"{number:04}", *row]) for number, row in enumerate(corpus_rows())]

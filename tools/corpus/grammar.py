@@ -40,14 +40,14 @@ Slots = dict[str, Slot]
 
 
 def table(path: Path) -> list[Entry]:
-    """The lines of a TSV file as dictionaries."""
+    """Return the lines of a TSV file as dictionaries."""
     with open(path, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 @cache
 def lexicon(name: str) -> dict[str, Entry]:
-    """Entries of ``lexicon/NAME.tsv`` by their English word; "-" stands for nothing."""
+    """Return the entries of ``lexicon/NAME.tsv`` by English word; "-" stands for nothing."""
     entries = table(FOLDER / "lexicon" / f"{name}.tsv")
     cleaned = [{key: "" if value == "-" else value for key, value in entry.items()} for entry in entries]
     return {entry["en"]: entry for entry in cleaned}
@@ -55,17 +55,17 @@ def lexicon(name: str) -> dict[str, Entry]:
 
 @cache
 def templates() -> dict[str, dict[str, Any]]:
-    """The blocks of ``templates.toml`` by name."""
+    """Return the blocks of ``templates.toml`` by name."""
     return tomllib.loads((FOLDER / "templates.toml").read_text(encoding="utf-8"))
 
 
 def words(text: str, *labels: str) -> list[Word]:
-    """Each word of ``text`` with the same labels."""
+    """Return each word of ``text`` with the same labels."""
     return [Word(part, frozenset(labels)) for part in text.split()]
 
 
 def fill(pattern: str, meaning: Meaning, slots: Slots) -> list[Word]:
-    """The sentence of a pattern (see the head of ``templates.toml``)."""
+    """Return the sentence of a pattern (see the head of ``templates.toml``)."""
     sentence: list[Word] = []
     for item in pattern.split():
         name, _, feature = item.partition(".")
@@ -80,12 +80,12 @@ def fill(pattern: str, meaning: Meaning, slots: Slots) -> list[Word]:
 
 
 def align(source: list[Word], target: list[Word]) -> list[list[int]]:
-    """For each target word, the positions of the source words that share a label with it."""
+    """Return for each target word the positions of the source words that share a label with it."""
     return [[i for i, word in enumerate(source) if word.labels & goal.labels] for goal in target]
 
 
 def subject_words(entry: Entry, language: str) -> list[Word]:
-    """The subject; in "my mother" the determiner and the noun have labels of their own."""
+    """Return the subject; in "my mother" the determiner and the noun have labels of their own."""
     parts = []
     for part in entry[language].split():
         mark, _, text = part.rpartition(":")

@@ -20,7 +20,7 @@ OWNERS = {"my": "je", "your": "tu", "his": "il", "her": "il", "our": "nous", "th
 
 
 def harmonised(suffix: str, stem: str) -> str:
-    """``suffix`` with its A and I as the vowels before them ask: kedi +yI → +yi, kuş +A → +a."""
+    """Return ``suffix`` with its A and I as the vowel before asks: kedi +yI → +yi, kuş +A → +a."""
     last = [letter for letter in stem if letter in VOWELS][-1]
     spelt = ""
     for letter in suffix:
@@ -42,7 +42,7 @@ def ends_in_vowel(stem: str) -> bool:
 
 
 def copula(meaning: Meaning, stem: str) -> list[Word]:
-    """The ending of "am, are" after an adjective: yorgun +um, mutlu +yum."""
+    """Return the ending of "am, are" after an adjective: yorgun +um, mutlu +yum."""
     suffix = COPULA[person(meaning)]
     if suffix.startswith("+I") and ends_in_vowel(stem):
         suffix = suffix.replace("+I", "+yI")
@@ -50,7 +50,7 @@ def copula(meaning: Meaning, stem: str) -> list[Word]:
 
 
 def owned(noun: Entry, owner: str) -> list[str]:
-    """Stem and possessive ending: kitab +ım, kedi +si."""
+    """Return stem and possessive ending: kitab +ım, kedi +si."""
     if ends_in_vowel(noun["tr"]):
         return [noun["tr"], harmonised(OWNED_AFTER_VOWEL[owner], noun["tr"])]
     stem = noun["tr"] if owner == "ils" else noun["tr_soft"]
@@ -58,7 +58,7 @@ def owned(noun: Entry, owner: str) -> list[str]:
 
 
 def case_ending(case: str, noun: Entry, owner: str) -> str:
-    """Ending of the accusative or dative, with the consonant that keeps two vowels apart."""
+    """Return the ending of accusative or dative, with the consonant that keeps two vowels apart."""
     vowel = {"acc": "I", "dat": "A"}[case]
     if owner in ("il", "ils"):
         return f"+n{vowel}"
@@ -66,7 +66,7 @@ def case_ending(case: str, noun: Entry, owner: str) -> str:
 
 
 def inflected(meaning: Meaning, case: str) -> list[Word]:
-    """The noun with its possessive and case endings."""
+    """Return the noun with its possessive and case endings."""
     noun = lexicon("nouns")[meaning.noun]
     name = determiner(meaning)
     owner = OWNERS.get(name, "")
@@ -119,14 +119,14 @@ def verb(meaning: Meaning, feature: str) -> list[Word]:
 
 
 def who(meaning: Meaning, feature: str) -> list[Word]:
-    """The subject, where it is a noun; "o" for he and she where nothing else would be left."""
+    """Return the subject, where it is a noun; "o" for he and she where nothing else would be left."""
     if feature == "full" and meaning.subject in ("he", "she"):
         return words("o", "subj")
     return subject_words(lexicon("subjects")[meaning.subject], "tr")
 
 
 def owner(meaning: Meaning, feature: str) -> list[Word]:
-    """The possessor, in the genitive."""
+    """Return the possessor, in the genitive."""
     if meaning.subject in ("he", "she", "they"):
         return words("onların" if meaning.subject == "they" else "onun", "subj")
     name = who(meaning, "")

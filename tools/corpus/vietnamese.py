@@ -7,7 +7,7 @@ PLACES = {"on": "trên", "under": "dưới"}
 
 
 def name(meaning: Meaning) -> list[Word]:
-    """Classifier and noun; the classifier alone makes it "the"."""
+    """Return classifier and noun; the classifier alone makes it "the"."""
     noun = lexicon("nouns")[meaning.noun]
     labels = ("noun", "det") if meaning.determiner == "the" else ("noun",)
     return words(noun["vi_classifier"], *labels) + words(noun["vi"], "noun")

@@ -64,7 +64,7 @@ def error(where: str, what: str) -> Finding:
 
 
 def check(course: Course, language: str | None = None, stem: str | None = None) -> list[Finding]:
-    """All findings, or those of one language or one of its notebooks."""
+    """Return all findings, or those of one language or one of its notebooks."""
     course = Snapshot(course.root)
     found: list[Finding] = []
     if not language and not stem:
@@ -165,7 +165,7 @@ def check_page(course: Course, language: str, stem: str) -> Iterator[Finding]:
 
 
 def check_frame(where: str, source: NotebookNode, target: NotebookNode) -> Iterator[Finding]:
-    """Everything but the prose equals English, byte for byte."""
+    """Check that everything but the prose equals English, byte for byte."""
     originals = {cell["id"]: cell for cell in source.cells}
     ours = {cell["id"]: cell for cell in target.cells}
     for key in originals.keys() - ours.keys():
@@ -246,7 +246,7 @@ def check_words(course: Course, language: str) -> Iterator[Finding]:
 
 
 def check_works(course: Course) -> Iterator[Finding]:
-    """Each work of the bibliography is of the year in its key, and cited."""
+    """Check that each work of the bibliography is of the year in its key, and cited."""
     where, text = "book/references.bib", course.text("book/references.bib")
     with suppress(CourseError):  # the notebook that cannot be read is named elsewhere
         pages = [course.read(course.source, stem) for stem in course.stems()]
@@ -260,7 +260,7 @@ def check_works(course: Course) -> Iterator[Finding]:
 
 
 def check_spelling(course: Course, language: str, stem: str | None) -> Iterator[Finding]:
-    """Likely typos: words spelled differently elsewhere in the book."""
+    """Yield likely typos: words spelled differently elsewhere in the book."""
     with suppress(CourseError):  # the notebook that cannot be read is named elsewhere
         english = {c.source for page in course.stems() for c in course.read(course.source, page).cells}
         texts = {

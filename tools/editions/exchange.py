@@ -89,7 +89,7 @@ def read_text(path: Path) -> str:
 
 
 def shown(course: Course, path: Path) -> Path:
-    """A path as a person in the course's folder names it."""
+    """Return a path as a person in the course's folder names it."""
     return path.relative_to(course.root) if path.is_relative_to(course.root) else path
 
 
@@ -98,7 +98,7 @@ def default_path(course: Course, language: str, stem: str) -> Path:
 
 
 def export(course: Course, language: str, stem: str, todo: bool = False) -> str:
-    """The file's text; ``todo``: only cells that are not fresh, with code between them for context."""
+    """Return the file's text; ``todo``: only cells that are not fresh, with code between them for context."""
     if language == course.source:
         return export_source(course, stem)
     source, texts = course.read(course.source, stem), cells(course.read(language, stem))
@@ -122,7 +122,7 @@ def export(course: Course, language: str, stem: str, todo: bool = False) -> str:
 
 
 def term_line(course: Course, language: str, english: str) -> str:
-    """The glossary's words for the terms of a cell."""
+    """Return the glossary's words for the terms of a cell."""
     used = terms_in(course, english)
     rows = ((row[course.source], allowed_words(row, language)) for row in course.terms)
     found = [f"{term}: {' | '.join(words)}" for term, words in rows if term in used and words]
@@ -130,7 +130,7 @@ def term_line(course: Course, language: str, english: str) -> str:
 
 
 def passages(language: str, text: str, where: str) -> list[Passage]:
-    """The cells of a translator's file; a line that is lost or not of export is an error."""
+    """Return the cells of a translator's file; a line that is lost or not of export is an error."""
 
     def fault(what: str) -> CourseError:
         return CourseError(f"{where}: {what}. Mend the file, or export into another; nothing was changed")
@@ -236,7 +236,7 @@ def warnings(course: Course, language: str, stem: str, keys: list[str]) -> Itera
 
 
 def export_source(course: Course, stem: str) -> str:
-    """The English notebook as text, from which ``take_in_source`` makes it again."""
+    """Return the English notebook as text, from which ``take_in_source`` makes it again."""
     parts = [SOURCE_HEADER.format(stem=stem)]
     for cell in exported_cells(course.read(course.source, stem)):
         header = f"%%% {cell.kind} {cell.key} {','.join(cell.tags)}".rstrip()
@@ -257,7 +257,7 @@ def exported_cells(notebook: NotebookNode) -> list[SourceCell]:
 
 
 def source_cells(file: str, where: str) -> list[SourceCell]:
-    """The cells of an English file, which may be an author's own."""
+    """Return the cells of an English file, which may be an author's own."""
     blocks = re.split(r"^%%% (.*)$", file, flags=re.MULTILINE)
     found: list[SourceCell] = []
     for header, body in zip(blocks[1::2], blocks[2::2], strict=True):

@@ -30,7 +30,7 @@ def format_pages(course: Course, stems: Collection[str] = ()) -> list[str]:
 
 
 def unformatted(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
-    """The code cells that ruff would change, as it would have them. Cells that sync makes are left alone."""
+    """Return the code cells that ruff would change, as it would have them, but those that sync makes."""
     code, path = cells(notebook, "code"), course.path(course.source, stem)
     wanted = cells(parsed_notebook(by_ruff(nbformat.writes(notebook), path)), "code")
     return {
@@ -42,7 +42,7 @@ def unformatted(course: Course, stem: str, notebook: NotebookNode) -> dict[str, 
 
 @cache
 def by_ruff(text: str, path: Path) -> str:
-    """A notebook's text as ruff lays it out; ids and metadata are taken from the notebook itself."""
+    """Return a notebook's text as ruff lays it out; ids and metadata may differ."""
     command = [find_ruff_bin(), "format", "--stdin-filename", str(path), "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -51,7 +51,7 @@ def by_ruff(text: str, path: Path) -> str:
 
 
 def faults(course: Course, stem: str, notebook: NotebookNode) -> Iterator[tuple[str, str]]:
-    """Cells whose code is laid out otherwise, or has lines that a reader would have to scroll."""
+    """Yield cells whose code is laid out otherwise, or has lines that a reader would have to scroll."""
     for key in unformatted(course, stem, notebook):
         yield key, "its code is not laid out as the others': run format"
     for key, cell in cells(notebook, "code").items():

@@ -22,12 +22,12 @@ def write(course: Course) -> list[str]:
 
 
 def outdated(course: Course) -> list[str]:
-    """The files that `write` would change."""
+    """Return the files that `write` would change."""
     return [name for name, text in files(course) if course.text(name) != text]
 
 
 def files(course: Course) -> Iterator[tuple[str, str]]:
-    """Path and text of each file."""
+    """Yield path and text of each file."""
     bodies = {
         "references": lambda word: references(course, word),
         "api": lambda word: "```{course-api}\n```",
@@ -42,7 +42,7 @@ def files(course: Course) -> Iterator[tuple[str, str]]:
 
 
 def chapters(course: Course) -> str:
-    """The table of chapters by the languages that have some: ✓ where every passage is in the language."""
+    """Return the table of chapters by language: ✓ where every passage is in the language."""
     codes = [
         code for code in course.languages if any(page_state(code, s, course).fresh for s in course.stems())
     ]
@@ -66,19 +66,19 @@ def bibliography(text: str) -> BibliographyData:
 
 
 def references(course: Course, word: dict[str, str]) -> str:
-    """The list of what the chapters cite, from ``references.bib``."""
+    """Return the list of what the chapters cite, from ``references.bib``."""
     entries = bibliography(course.text("book/references.bib")).entries
     return "\n".join(reference(key, entry, word) for key, entry in sorted(entries.items()))
 
 
 def name(person: Person) -> str:
-    """A person's name as people say it."""
+    """Return a person's name as people say it."""
     parts = (*person.first_names, *person.middle_names, *person.prelast_names, *person.last_names)
     return " ".join(map(from_latex, parts))
 
 
 def authors(entry: Entry, word: dict[str, str]) -> str:
-    """The authors' names, joined as the language joins them."""
+    """Return the authors' names, joined as the language joins them."""
     names = [name(person) for person in entry.persons.get("author", entry.persons.get("editor", []))]
     comma = word["references_comma"]
     if len(names) > MOST_AUTHORS:
@@ -87,7 +87,7 @@ def authors(entry: Entry, word: dict[str, str]) -> str:
 
 
 def reference(key: str, entry: Entry, word: dict[str, str]) -> str:
-    """One entry in portable Markdown, with an anchor that GitHub keeps too."""
+    """Return one entry in portable Markdown, with an anchor that GitHub keeps too."""
     fields = {field: from_latex(value) for field, value in entry.fields.items()}
     title = fields["title"]
     place = fields.get("booktitle") or fields.get("journal") or fields.get("publisher") or ""

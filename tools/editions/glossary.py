@@ -22,7 +22,7 @@ def table(course: Course, language: str) -> str:
 
 
 def english_names(course: Course) -> re.Pattern[str]:
-    """The English terms, longest first: a translation may give them in brackets."""
+    """Return the English terms, longest first: a translation may give them in brackets."""
     names = tuple(row[course.source] for row in course.terms)
     return any_name(course.languages[course.source], names)
 
@@ -34,7 +34,7 @@ def any_name(language: Language, terms: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def words(course: Course, language: str) -> set[str]:
-    """Every word of the language's terms: those that are also English may stand in a heading."""
+    """Return every word of the language's terms: those that are also English may stand in a heading."""
     texts = (f"{row.get(language)} {row.get(f'{language}_accepted')}" for row in course.terms)
     return {word.lower() for text in texts for word in re.findall(r"\w+", text)}
 
@@ -82,7 +82,7 @@ def any_of(language: Language, allowed: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def allowed_words(row: dict[str, str], language: str) -> list[str]:
-    """The word agreed on for a term, then the others that are accepted; none where the language has none."""
+    """Return the word agreed on for a term, then others that are accepted; none where there is none."""
     if not row.get(language):
         return []
     return [row[language], *filter(None, row[f"{language}_accepted"].split("|"))]

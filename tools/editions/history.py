@@ -15,7 +15,7 @@ from .records import digest
 
 
 def difference(course: Course, language: str, stem: str, key: str) -> str:
-    """The English of the cell then and now, word by word: [-gone-] {+new+}."""
+    """Return the English of the cell then and now, word by word: [-gone-] {+new+}."""
     english, texts = cells(course.read(course.source, stem)), cells(course.read(language, stem))
     if key not in english or key not in texts:
         raise CourseError(f"{language} {stem}: no such Markdown cell: {key}")
@@ -31,12 +31,12 @@ def difference(course: Course, language: str, stem: str, key: str) -> str:
 
 
 def english_of(course: Course, stem: str, key: str, wanted: str) -> str | None:
-    """The text of the English cell that has this digest, from git's history."""
+    """Return the text of the English cell that has this digest, from git's history."""
     return next((text for text in versions(course, stem, key) if digest(text) == wanted), None)
 
 
 def versions(course: Course, stem: str, key: str) -> Iterator[str]:
-    """The texts of the English cell in git's history, the latest first."""
+    """Yield the texts of the English cell in git's history, the latest first."""
 
     def git(*arguments: str) -> str:
         return subprocess.run(
@@ -63,7 +63,7 @@ def mark_changes(then: str, now: str) -> str:
 
 
 def changed_lines(marked: str) -> str:
-    """The lines of a marked text in which something changed."""
+    """Return the lines of a marked text in which something changed."""
     return "\n".join(line for line in marked.splitlines() if "[-" in line or "{+" in line) or marked
 
 

@@ -13,7 +13,7 @@ from .sync import sync
 
 
 def status_table(course: Course) -> str:
-    """Cells fresh/stale/untranslated, one line a chapter, one column a language."""
+    """Return a table of cells fresh/stale/untranslated, one line a chapter, one column a language."""
     lines = [["fresh/stale/untranslated", *course.translations]]
     totals = {language: [0, 0, 0] for language in course.translations}
     for stem in course.stems():
@@ -34,7 +34,7 @@ def status_table(course: Course) -> str:
 def add(
     course: Course, code: str, name: str, html: str | None = None, sphinx: str | None = None
 ) -> list[str]:
-    """A new language: a folder of its own with settings, terms, interface, notebooks and lock."""
+    """Add a language: a folder of its own with settings, terms, interface, notebooks and lock."""
     if not re.fullmatch(r"[a-z]{2,8}(-[a-z0-9]{2,8})*", code):
         raise CourseError(f"{code!r} is not a language code such as 'de' or 'pt-br'")
     if code in course.languages:
@@ -54,7 +54,7 @@ def add(
 
 
 def empty_terms(course: Course) -> str:
-    """A file of terms whose words are still to be found."""
+    """Return a file of terms whose words are still to be found."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["term", "word", "accepted", "notes"])

@@ -36,7 +36,7 @@ def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
 
 
 def english_left_in(english: str, text: str, shared: set[str]) -> Iterator[str]:
-    """Four English words in a row, or an English heading; titles, quotations and shared words may stay."""
+    """Yield four English words in a row, or an English heading, but no title, quotation or shared word."""
     theirs, ours = (re.findall(r"(?<!\w)[^\W\d_]+(?!\w)", plain(t, quoted=False)) for t in (english, text))
     runs = {tuple(map(str.lower, theirs[i : i + 4])) for i in range(len(theirs) - 3)}
     for i in range(len(ours) - 3):

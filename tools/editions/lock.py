@@ -38,7 +38,7 @@ class PageState(NamedTuple):
 
 
 def cell_state(entry: Entry, english: str, text: str) -> str:
-    """``fresh``, ``stale`` (English changed), ``untranslated``, or ``unread`` (edited, not stamped)."""
+    """Return ``fresh``, ``stale`` (English changed), ``untranslated`` or ``unread`` (not stamped)."""
     if entry.english == NOTHING and (digest(text) == entry.text or text == english):
         return "untranslated"
     if entry.english == NOTHING or digest(text) != entry.text:

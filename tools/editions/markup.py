@@ -27,7 +27,7 @@ FULL_STOPS = tuple("。，、：；？！）」〉")  # full-width signs that en
 
 @cache
 def parsed(text: str) -> list[Token]:
-    """The tokens of a cell, found once; not to be changed."""
+    """Return the tokens of a cell, parsed once; not to be changed."""
     return PARSER.parse(text)
 
 
@@ -76,7 +76,7 @@ def table(head: list[str], *rows: list[str], numbers: bool = False) -> str:
 
 
 def headings(text: str) -> set[str]:
-    """The words of each heading."""
+    """Return the words of each heading."""
     pairs = pairwise(parsed(text))
     return {plain(after.content) for token, after in pairs if token.type == "heading_open"}
 
@@ -120,7 +120,7 @@ def plain(text: str, quoted: bool = True) -> str:
 
 
 def stray_marks(text: str) -> list[str]:
-    """Marks of Markdown that a reader would see: emphasis that does not close, a link that is none."""
+    """Return marks of Markdown that a reader would see, of emphasis that does not close or a broken link."""
     shown = "\n".join(
         token.content if token.type == "text" else re.sub(r"<[^>]*>", " ", token.content)
         for token in tokens(text)

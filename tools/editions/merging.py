@@ -39,7 +39,7 @@ def resolve(course: Course) -> tuple[list[str], list[str]]:
 
 
 def without_marks(course: Course, name: str, hunk: re.Match[str]) -> str:
-    """Our side, where both sides are made by tools; else the conflict as it stands."""
+    """Return our side, where both sides are made by tools; else the conflict as it stands."""
     lines = f"{hunk[1]}{hunk[2]}".splitlines()
     if name.endswith(".ipynb") and not any(re.match(r'\s*"(cell_type|id)":', line) for line in lines):
         before = hunk.string[: hunk.start()]
@@ -53,6 +53,6 @@ def without_marks(course: Course, name: str, hunk: re.Match[str]) -> str:
 
 
 def place(text: str, position: int) -> str:
-    """The cell of a notebook, or the line of another file, in which a conflict stands."""
+    """Return the cell of a notebook, or the line of another file, in which a conflict stands."""
     keys = re.findall(r'^   "id": "([\w-]+)"', text[:position], re.MULTILINE)
     return f"#{keys[-1]}" if keys else f", line {text.count(chr(10), 0, position) + 1}"

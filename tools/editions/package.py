@@ -112,7 +112,7 @@ def is_left_out(node: ast.stmt, checks: frozenset[str]) -> bool:
 
 
 def with_shapes_only(source: str) -> str:
-    """Without comments in words. A shape that does not fit behind its line stands above it."""
+    """Return code without comments in words. A shape that does not fit behind its line stands above it."""
     lines: list[str] = []
     comments = {
         token.start[0]: token
@@ -133,7 +133,7 @@ def with_shapes_only(source: str) -> str:
 
 
 def formatted(source: str) -> str:
-    """Formatted by ruff; arguments stand on one line where they fit."""
+    """Return code as ruff formats it, with arguments on one line where they fit."""
     command = [find_ruff_bin(), "format", "--isolated", f"--line-length={WIDTH}"]
     command += ["--config=format.skip-magic-trailing-comma=true", "--stdin-filename=cell.py", "-"]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=True)

@@ -107,7 +107,7 @@ def move(course: Course, stem: str, keys: Collection[str], to: str, after: str |
 
 
 def relinked(page: str, key: str, text: str, stem: str, keys: Collection[str], to: str) -> str:
-    """A passage whose links lead where they led, once the cells ``keys`` of ``stem`` stand on ``to``."""
+    """Return a passage whose links lead where they led, once the cells ``keys`` of ``stem`` are on ``to``."""
     home = to if page == stem and key in keys else page
 
     def link(match: re.Match[str]) -> str:
@@ -183,7 +183,7 @@ class Renamed(ast.NodeTransformer):
 
 
 def renamed(source: str, old: str, new: str, where: str) -> str:
-    """The code with another name for a variable, as Python reads it."""
+    """Return the code with another name for a variable, as Python reads it."""
     try:
         tree = ast.parse(source)
     except SyntaxError:

@@ -53,7 +53,7 @@ def measured(course: Course, stem: str, key: str) -> str:
 
 
 def tidy(notebook: NotebookNode, course: Course, stem: str) -> NotebookNode:
-    """A copy without what editors leave behind, and with what is derived: cells, folded solutions."""
+    """Return a copy without what editors leave behind, and with what is derived: cells, folded solutions."""
     made = derived(course, stem, notebook)
     notebook = copy.deepcopy(notebook)
     notebook.metadata = NotebookNode(
@@ -76,7 +76,7 @@ def tidy(notebook: NotebookNode, course: Course, stem: str) -> NotebookNode:
 
 
 def clean_outputs(notebook: NotebookNode) -> None:
-    """Counts and outputs as a run from the top leaves them, in whatever order an editor ran the cells."""
+    """Set counts and outputs as a run from the top leaves them, in whatever order an editor ran the cells."""
     was_run = notebook.metadata.get("executed") == code_digest(notebook)
     count = 0
     for cell in cells(notebook, "code").values():
@@ -154,7 +154,7 @@ def sync_source(course: Course, stem: str, force: bool = False) -> bool:
 def carry(
     course: Course, language: str, source: NotebookNode, stem: str, lock: Lock
 ) -> tuple[NotebookNode, Lock]:
-    """The language's notebook made of the source's cells and its own prose, and its lines of the lock.
+    """Return the notebook made of the source's cells and the language's prose, and its lines of the lock.
 
     A cell that nobody has translated shows the English text.
     """
@@ -175,7 +175,7 @@ def carry(
 
 
 def orphans(course: Course, language: str, lock: Lock) -> Iterator[tuple[str, str]]:
-    """Stem and id of the cells that hold a translator's text and have no English cell to stand beside."""
+    """Yield stem and id of cells that hold a translator's text and have no English cell to stand beside."""
     for stem in course.stems(language):
         kept = cells(course.read(course.source, stem)) if stem in course.stems() else {}
         for key, cell in cells(course.read(language, stem)).items():

@@ -81,7 +81,7 @@ def measure(setting: Setting) -> tuple[Row, list[Row]]:
 
 
 def described(words: Sequence[str]) -> tuple[str, str] | None:
-    """Noun, in the singular, and adjective of an English sentence; None where nothing has an adjective."""
+    """Return noun, in the singular, and adjective of an English sentence; None where it has no adjective."""
     place = next((place for place, word in enumerate(words) if word in ADJECTIVES), None)
     if place is None:
         return None
@@ -94,7 +94,7 @@ def singular(noun: str) -> str:
 
 
 def english_of(pairs: Sequence[Pair]) -> dict[str, str]:
-    """For each French word the English word that it is aligned with, and with nothing else, most often."""
+    """Return for each French word the English word that it alone is most often aligned with."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for pair in pairs:
         for word, positions in zip(pair.target, pair.alignment, strict=True):
@@ -104,7 +104,7 @@ def english_of(pairs: Sequence[Pair]) -> dict[str, str]:
 
 
 def mistakes(test: Sequence[Pair], written: Sequence[list[str]], train: Sequence[Pair]) -> Iterator[Row]:
-    """One row for every translation that differs from its reference.
+    """Yield one row for every translation that differs from its reference.
 
     ``kept`` says which words of the pair are still there. ``instead`` is the pair that was written, where
     there is just one, and ``trained`` whether a training sentence has it.

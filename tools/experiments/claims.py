@@ -51,7 +51,7 @@ class Measured(NamedTuple):
 
 
 def parse(line: ast.stmt) -> tuple[str, str] | None:
-    """Left side and threshold of ``assert left OP right``; None for every other statement."""
+    """Return left side and threshold of ``assert left OP right``; None for every other statement."""
     if not (isinstance(line, ast.Assert) and isinstance(line.test, ast.Compare) and len(line.test.ops) == 1):
         return None
     threshold = ast.Compare(ast.Name("_"), line.test.ops, line.test.comparators)
@@ -69,7 +69,7 @@ def claims_of(notebook: NotebookNode) -> list[Claim]:
 
 
 def recording(source: str) -> str:
-    """The cell's code, which notes the left side of each claim and whether it held, and goes on."""
+    """Return code that records the left side of each claim and whether it held, and goes on."""
     lines = []
     for line in ast.parse(source).body:
         lines.append(ast.unparse(line))
@@ -80,7 +80,7 @@ def recording(source: str) -> str:
 
 
 def with_seed(notebook: NotebookNode, seed: int) -> NotebookNode:
-    """The notebook to run: another seed, claims noted, and a last cell that prints the notes."""
+    """Return the notebook to run: with another seed, claims recorded, and a last cell that prints them."""
     notebook = copy.deepcopy(notebook)
     for cell in cells(notebook, "code").values():
         cell.outputs = []
@@ -112,7 +112,7 @@ def measure(notebook: NotebookNode, seed: int, folder: Path) -> list[Measured]:
 
 
 def table_chapter(course: Course, stem: str) -> Iterator[tuple[dict[str, str], bool]]:
-    """The rows of one chapter, and whether each held on every seed."""
+    """Yield the rows of one chapter, and whether each held on every seed."""
     notebook, folder = course.read(course.source, stem), course.path(course.source, stem).parent
     claims, columns = claims_of(notebook), []
     for seed in SEEDS if claims else ():

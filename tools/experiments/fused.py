@@ -23,13 +23,13 @@ Attention = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def formula(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    """Attention written out: all scores, all weights, then the means."""
+    """Compute attention step by step: all scores, all weights, then the means."""
     scores = queries @ keys.mT / WIDTH**0.5  # (batch, heads, queries, keys)
     return torch.matmul(scores.softmax(dim=-1), values)
 
 
 def kept_bytes(attention: Attention, tensors: list[Tensor]) -> int:
-    """Bytes of what the forward pass keeps for the backward pass, each piece of memory counted once."""
+    """Count the bytes that the forward pass keeps for the backward pass, each piece of memory once."""
     storages = {}
 
     def pack(tensor: Tensor) -> Tensor:
@@ -55,7 +55,7 @@ def times(attention: Attention, tensors: list[Tensor]) -> dict[str, Callable[[],
 
 
 def measure(length: int, seed: int, work: int = 5 * max(LENGTHS)) -> Row:
-    """One row of the table; short sequences get more rounds, since they take less time."""
+    """Measure one row of the table; short sequences get more rounds, since they take less time."""
     rounds = work // length
     torch.manual_seed(seed)
     tensors = [torch.randn(1, HEADS, length, WIDTH, requires_grad=True) for _ in range(3)]

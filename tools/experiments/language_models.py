@@ -56,7 +56,7 @@ WAYS: tuple[dict[str, Any], ...] = (
 
 
 def sentences(*splits: str) -> list[Sentence]:
-    """The English side of some splits."""
+    """Return the English side of some splits."""
     return [pair.source for split in splits for pair in load_corpus("fr", split)]
 
 
@@ -66,7 +66,7 @@ def vocabulary() -> Vocabulary:
 
 @cache
 def grammar() -> dict[str, bool]:
-    """Every sentence that the grammar can produce, and whether it has an adjective with an unseen noun."""
+    """Return the grammar's sentences, each with True where an adjective stands with an unseen noun."""
     unseen = held_out()
     known = {" ".join(sentence): False for sentence in sentences("phrases")}
     produced = (
@@ -86,11 +86,11 @@ class ByTable:
     vocabulary: Vocabulary
 
     def probabilities(self, context: tuple[int, ...]) -> Tensor:
-        """Of each next token, (vocab_size,), after ``<bos>`` and the tokens so far."""
+        """Return the probability of each next token, (vocab_size,), after ``<bos>`` and the tokens so far."""
         raise NotImplementedError
 
     def losses(self, held_out: Iterable[Sentence]) -> list[list[float]]:
-        """The loss of each token of each sentence, ``<eos>`` included."""
+        """Return the loss of each token of each sentence, ``<eos>`` included."""
         found = []
         for sentence in held_out:
             ids = [self.vocabulary.bos, *self.vocabulary[list(sentence)], self.vocabulary.eos]
@@ -101,7 +101,7 @@ class ByTable:
         return found
 
     def write(self, temperature: float, draw: torch.Generator) -> list[int]:
-        """One sentence, as ids without ``<bos>`` and ``<eos>``."""
+        """Write one sentence, as ids without ``<bos>`` and ``<eos>``."""
         ids = [self.vocabulary.bos]
         while len(ids) <= MOST:
             logits = self.probabilities(tuple(ids)).log()
@@ -156,7 +156,7 @@ class NGram(ByTable):
                     self.counts[tuple(ids[place - length : place])][ids[place]] += 1
 
     def probabilities(self, context: tuple[int, ...]) -> Tensor:
-        """Of each next token, (vocab_size,): p = (c + T · p of the shorter context) / (N + T).
+        """Return the probability of each next token, p = (c + T · p of the shorter context) / (N + T).
 
         c counts a token after the context, N all tokens, T the different ones.
         """
@@ -177,7 +177,7 @@ class NGram(ByTable):
 
 
 def padded(held_out: Sequence[Sentence], words: Vocabulary) -> tuple[Tensor, Tensor]:
-    """All sentences as one batch, (sentences, steps), and their lengths."""
+    """Return all sentences as one batch, (sentences, steps), and their lengths."""
     pairs = [Pair("", "", (), sentence, ()) for sentence in held_out]
     batch = batches(pairs, words, words, len(pairs))[0]
     return batch.target, batch.target_lens
@@ -185,7 +185,7 @@ def padded(held_out: Sequence[Sentence], words: Vocabulary) -> tuple[Tensor, Ten
 
 @torch.no_grad()
 def losses(model: LanguageModel, words: Vocabulary, held_out: Sequence[Sentence]) -> list[list[float]]:
-    """The loss of each token of each sentence, ``<eos>`` included."""
+    """Return the loss of each token of each sentence, ``<eos>`` included."""
     target, lens = padded(held_out, words)
     logits, _ = model.eval()(shift_right(target, words.bos))  # (sentences, steps, vocab_size)
     found = F.cross_entropy(logits.mT, target, reduction="none")  # (sentences, steps)
@@ -197,7 +197,7 @@ def perplexity(found: Iterable[float]) -> float:
 
 
 def after_adjectives(sentence: Sentence) -> list[int]:
-    """The places of the nouns that stand right after an adjective."""
+    """Return the places of the nouns that stand right after an adjective."""
     adjectives = {entry["en"] for entry in lexicon("adjectives").values()}
     nouns = {entry[form] for entry in lexicon("nouns").values() for form in ("en", "en_plural")}
     places = range(1, len(sentence))
@@ -205,7 +205,7 @@ def after_adjectives(sentence: Sentence) -> list[int]:
 
 
 def perplexities(measured: Callable[[list[Sentence]], list[list[float]]]) -> dict[str, str]:
-    """Of the development and test sentences, and of their nouns after adjectives."""
+    """Compute perplexities of development and test sentences, and of their nouns after adjectives."""
     columns = {}
     for split in ("dev", "test"):
         held_out = sentences(split)
@@ -227,7 +227,7 @@ def write(
     model: LanguageModel, words: Vocabulary, prompt: Sequence[str], draw: torch.Generator, samples: int,
     **way: Any,
 ) -> list[str]:  # fmt: skip
-    """Sentences that begin with the prompt."""
+    """Write sentences that begin with the prompt."""
     given = torch.tensor([[words.bos, *words[list(prompt)]]]).expand(samples, -1)
     written = generate(model, given, MOST, stop=words.eos, generator=draw, **way)
     return [" ".join(words.to_tokens(up_to(row, words.eos))) for row in written[:, 1:].tolist()]
@@ -241,7 +241,7 @@ def verdicts(text: str, trained: set[str]) -> dict[str, bool]:
 
 
 def samples(name: str, way: str, prompt: Sequence[str], texts: Sequence[str], trained: set[str]) -> list[Row]:
-    """Rows of the second table."""
+    """Return rows of the second table."""
     first = {"model": name, "prompt": " ".join(prompt), "way": way}
     marks = [verdicts(text, trained) for text in texts]
     return [

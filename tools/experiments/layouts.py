@@ -49,7 +49,7 @@ class Setting:
 
 
 def settings() -> Iterator[Setting]:
-    """Without attention, and every layout with it."""
+    """Yield the model without attention, then every layout with it."""
     for seed in SEEDS:
         yield Setting("none", seed=seed)
     for direction, initial_state, layers, seed in itertools.product(
@@ -59,7 +59,7 @@ def settings() -> Iterator[Setting]:
 
 
 def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecoder:
-    """The untrained model of a setting; the seed decides its first weights."""
+    """Return the untrained model of a setting; the seed decides its first weights."""
     seed_everything(setting.seed)
     sizes = HIDDENS, HIDDENS, setting.layers
     encoder = Seq2SeqEncoder(source_size, *sizes, bidirectional=setting.direction == "both")
@@ -70,7 +70,7 @@ def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecode
 
 
 def shifts(weights: Sequence[torch.Tensor], pairs: Sequence[Pair]) -> list[int]:
-    """Signed distance from the nearest gold position to the peak, for every token that has one."""
+    """Return the signed distance from the nearest gold position to the peak, for each token that has one."""
     return [
         min((int(row.argmax()) - position for position in gold), key=abs)
         for matrix, pair in zip(weights, pairs, strict=True)
@@ -80,13 +80,13 @@ def shifts(weights: Sequence[torch.Tensor], pairs: Sequence[Pair]) -> list[int]:
 
 
 def words_only(pair: Pair) -> list[tuple[int, ...]]:
-    """The alignment, in which punctuation has no gold position."""
+    """Return the alignment, in which punctuation has no gold position."""
     both = zip(pair.target, pair.alignment, strict=True)
     return [() if token in PUNCTUATION else gold for token, gold in both]
 
 
 def where_it_looks(weights: Sequence[torch.Tensor], pairs: Sequence[Pair]) -> Row:
-    """Scores of the attention weights of the pairs, one of which is the course's sentence."""
+    """Score the attention weights of the pairs, one of which is the course's sentence."""
     found = shifts(weights, pairs)
     course = next(place for place, pair in enumerate(pairs) if " ".join(pair.source) == SENTENCE)
     return {

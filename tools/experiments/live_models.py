@@ -72,28 +72,28 @@ def train(name: str, seed: int) -> tuple[Network, Vocabularies]:
 
 
 def corpus_of(name: str, split: str) -> list[Pair]:
-    """A split as a network reads and writes it: the language model continues its English source."""
+    """Return a split as a network reads and writes it: the language model continues its English source."""
     if name == LANGUAGE_MODEL:
         return [pair._replace(target=pair.source) for pair in load_corpus("fr", split)]
     return load_corpus(name.rpartition("-")[2], split)
 
 
 def training_data(name: str) -> tuple[list[Pair], Vocabularies]:
-    """The sentences that a network is trained on, and their vocabularies."""
+    """Return the sentences that a network is trained on, and their vocabularies."""
     pairs = corpus_of(name, "train") + corpus_of(name, "phrases")
     return pairs, vocabularies_of(pairs)
 
 
 @torch.no_grad()
 def loss(model: LanguageModel, pairs: list[Pair], vocabulary: Vocabulary) -> float:
-    """The mean of −log p over the tokens: the logarithm of the chapter's perplexity."""
+    """Return the mean of −log p over the tokens: the logarithm of the chapter's perplexity."""
     (batch,) = batches(pairs, vocabulary, vocabulary, len(pairs))
     logits, _ = model(shift_right(batch.target, vocabulary.bos))
     return masked_loss(logits, batch.target, batch.target_lens).item()
 
 
 def score(name: str, model: Network, vocabularies: Vocabularies) -> Scores:
-    """Exact match on the ``test`` split, and where attention is one matrix a sentence, its alignment.
+    """Return exact match on the ``test`` split, and where attention is one matrix a sentence, its alignment.
 
     Of the language model, its losses.
     """
@@ -111,7 +111,7 @@ def score(name: str, model: Network, vocabularies: Vocabularies) -> Scores:
 
 
 def script(name: str, content: dict[str, Any]) -> str:
-    """One call that hands `content` to the page."""
+    """Return a script of one call, which hands `content` to the page."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return f"courseLive.store({json.dumps(name)}, {text});\n"
 
@@ -124,7 +124,7 @@ def content_of(path: Path) -> dict[str, Any]:
 
 
 def model_script(name: str, model: Network, vocabularies: Vocabularies) -> str:
-    """The script with a network: parameters in the order of `shapes`, by their names in PyTorch."""
+    """Return the script with a network: parameters in the order of `shapes`, by their names in PyTorch."""
     parameters = model.state_dict()
     flat = torch.cat([value.flatten() for value in parameters.values()]).half().numpy().astype("<f2")
     source, target = (words.to_tokens(range(len(words))) for words in vocabularies)
@@ -136,7 +136,7 @@ def model_script(name: str, model: Network, vocabularies: Vocabularies) -> str:
 
 
 def load_model(name: str) -> tuple[Any, Vocabularies]:
-    """The network as the page has it, in PyTorch."""
+    """Return the network as the page has it, in PyTorch."""
     stored, (_, vocabularies) = content_of(FOLDER / f"{name}.js"), training_data(name)
     model, state, start = new_model(name, vocabularies, 0), {}, 0
     flat = torch.frombuffer(bytearray(base64.b64decode(stored["weights"])), dtype=torch.float16).float()
@@ -149,7 +149,7 @@ def load_model(name: str) -> tuple[Any, Vocabularies]:
 
 
 def sentences(language: str) -> dict[str, Any]:
-    """The ``test`` split: source, target, and for each target token its gold positions, as in the corpus."""
+    """Return source and target of each ``test`` pair, with each target token's gold positions."""
     rows = []
     for pair in load_corpus(language, "test"):
         gold = (",".join(map(str, places)) for places in pair.alignment)
@@ -169,7 +169,7 @@ def grammar_states() -> dict[str, Any]:
 
 
 def automaton(words: Vocabulary) -> list[dict[str, int]]:
-    """Every sentence that the corpus's grammar can produce, as states: which token leads to which state.
+    """Return the sentences of the corpus's grammar as states: which token leads to which state.
 
     The last state is the one to begin with. ``<eos>`` leads to state 0.
     """
@@ -204,7 +204,7 @@ def write(name: str) -> None:
 
 
 def faults(written: dict[str, Scores], measured: Scores) -> list[str]:
-    """The scores that are further from those of seed 0 than seeds, or machines, are from each other."""
+    """Return scores that are further from those of seed 0 than seeds, or machines, are from each other."""
     found = []
     for key, value in measured.items():
         seeds = [scores[key] for scores in written.values()]

@@ -60,20 +60,20 @@ class Setting:
 
 
 def settings() -> Iterator[Setting]:
-    """Every variant at every rate with every seed."""
+    """Yield every variant at every rate with every seed."""
     for variant, learning_rate, seed in itertools.product(VARIANTS, RATES, SEEDS):
         yield Setting(*variant, learning_rate, seed)
 
 
 def attention_of(name: str, num_hiddens: int) -> Attention:
-    """The score of that name."""
+    """Return the score of that name."""
     if name == "dot":
         return DotProductAttention()
     return {"additive": AdditiveAttention, "bilinear": BilinearAttention}[name](num_hiddens)
 
 
 def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecoder:
-    """The untrained model of a setting; the seed decides its first weights."""
+    """Return the untrained model of a setting; the seed decides its first weights."""
     seed_everything(setting.seed)
     attention = attention_of(setting.attention, setting.num_hiddens)
     sizes = setting.num_hiddens, setting.num_hiddens, 1

@@ -81,7 +81,7 @@ def is_question(pair: Pair) -> bool:
 
 
 def least(importance: Importance, count: int) -> list[Head]:
-    """The least important heads, so that every module keeps one."""
+    """Return the least important heads, so that every module keeps one."""
     left = {name: sum(head.module == name for head in importance) for name, _ in importance}
     chosen: list[Head] = []
     for head in sorted(importance, key=lambda head: importance[head]):
@@ -134,7 +134,7 @@ class Experiment:
         return masked_loss(logits, batch.target, batch.target_lens)
 
     def score_on(self, pairs: Sequence[Pair]) -> Callable[[], float]:
-        """A function that says how good the model is at this moment: minus the loss."""
+        """Return a function that says how good the model is at this moment: minus the loss."""
         batch = batches(pairs, *self.data.vocabularies, len(pairs))[0]
 
         @torch.no_grad()
@@ -173,7 +173,7 @@ class Experiment:
             yield "random", draw, lambda count, lottery=lottery: least(lottery, count)
 
     def rows(self) -> Iterator[Row]:
-        """Rows of ``pruning.tsv``."""
+        """Yield rows of ``pruning.tsv``."""
         test = self.data.test
 
         def row(choice: str, removed: int, draw: int, trained: int, value: float) -> Row:
@@ -194,7 +194,7 @@ class Experiment:
                 yield row(choice, HALF, draw, MORE_EPOCHS, tuned(prune_heads(self.model, heads(HALF))))
 
     def data_rows(self) -> Iterator[Row]:
-        """Rows of ``pruning_data.tsv``."""
+        """Yield rows of ``pruning_data.tsv``."""
         train, test = (
             {kind: [pair for pair in pairs if is_question(pair) == (kind == KINDS[0])] for kind in KINDS}
             for pairs in (self.data.train, self.data.test)
@@ -210,7 +210,7 @@ class Experiment:
 
     @torch.no_grad()
     def cost_rows(self, rounds: int = 40) -> Iterator[Row]:
-        """Rows of ``pruning_costs.tsv``; which heads are gone does not matter."""
+        """Yield rows of ``pruning_costs.tsv``; which heads are gone does not matter."""
         batch = batches(self.data.test, *self.data.vocabularies, len(self.data.test))[0]
         fed = shift_right(batch.target, self.data.vocabularies[1].bos)  # (batch, target steps)
         heads = [head for head in all_heads(self.model) if head.number >= 2]

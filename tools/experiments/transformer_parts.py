@@ -124,12 +124,12 @@ MODELS = ("Bahdanau", *REMOVALS)
 
 
 def settings() -> Iterator[Setting]:
-    """Every kind of model at every rate on every seed."""
+    """Return every kind of model at every rate on every seed."""
     return itertools.starmap(Setting, itertools.product(MODELS, RATES, SEEDS))
 
 
 def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecoder:
-    """The untrained model; what stays of a Transformer has the same first weights whatever is taken away."""
+    """Return the untrained model; what stays has the same first weights, whatever is taken away."""
     seed_everything(setting.seed)
     if setting.model == "Bahdanau":
         encoder = Seq2SeqEncoder(source_size, HIDDENS, HIDDENS, 1, bidirectional=True)
@@ -140,7 +140,7 @@ def build(setting: Setting, source_size: int, target_size: int) -> EncoderDecode
 
 
 def wrong(pairs: Sequence[Pair], translations: Sequence[Sequence[str]], seed: int) -> Iterator[Row]:
-    """One row for each translation that differs from its reference."""
+    """Yield one row for each translation that differs from its reference."""
     for pair, tokens in zip(pairs, translations, strict=True):
         if tuple(tokens) != tuple(pair.target):
             texts = {"source": pair.source, "target": pair.target, "translation": tokens}

@@ -33,7 +33,7 @@ def run(command: list[str | Path], folder: Path, what: str) -> None:
 
 
 def build(course: Course, out: Path) -> tuple[Path, Path]:
-    """The wheel and the source archive, made anew in ``out``. The wheel is built of the source archive."""
+    """Build the source archive anew in ``out`` and the wheel of it, and return wheel and archive."""
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     run([sys.executable, "-m", "build", "--no-isolation", "--outdir", out, course.root], out, "the build")
@@ -62,7 +62,7 @@ def lacking(course: Course, wheel: Path, source: Path) -> list[str]:
 
 
 def environment(course: Course, folder: Path) -> Path:
-    """The Python of a new environment that sees all that is installed here, but not the course itself."""
+    """Return the Python of a new environment that sees what is installed here, without the course."""
     venv.create(folder)
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
     seen = folder / "seen"
@@ -78,7 +78,7 @@ def environment(course: Course, folder: Path) -> Path:
 
 
 def examples(course: Course) -> list[str]:
-    """The README's code blocks in Python."""
+    """Return the README's code blocks in Python."""
     return re.findall(r"^```python\n(.*?)^```", course.text("README.md"), re.MULTILINE | re.DOTALL)
 
 

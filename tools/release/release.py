@@ -41,7 +41,7 @@ def refuse(course: Course, version: str) -> None:
 
 
 def renewed(course: Course, version: str, today: str) -> dict[str, str]:
-    """The files that name the version, as this version has them."""
+    """Return the files that name the version, as this version has them."""
     start = f"{course.package}/__init__.py"
     said = course.text("CHANGELOG.md").replace(NONE_YET, "")
     citation = re.sub(r"^date-released: .*\n", "", course.text("CITATION.cff"), flags=re.MULTILINE)

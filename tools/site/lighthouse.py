@@ -55,7 +55,7 @@ class Packing(SimpleHTTPRequestHandler):
 
 
 def marks(address: str, device: str) -> dict[str, int]:
-    """Lighthouse's four marks of one page, and what it disliked on stderr."""
+    """Return Lighthouse's four marks of one page, and print what it disliked on stderr."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         command = ["--yes", LIGHTHOUSE, address]

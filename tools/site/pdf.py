@@ -32,12 +32,12 @@ HEADING = re.compile(r"<h[1-6][ >]")
 
 
 def installed_chromium() -> str | None:
-    """Where the browser lies, if there is one."""
+    """Return where the browser lies, if there is one."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 def find_chromium() -> str:
-    """The browser that prints."""
+    """Return the browser that prints."""
     found = installed_chromium()
     if not found:
         raise SystemExit("Chromium is needed to print: on Debian, apt-get install chromium")
@@ -45,7 +45,7 @@ def find_chromium() -> str:
 
 
 def chapters(edition: Path, stems: list[str]) -> Iterator[tuple[str, BeautifulSoup]]:
-    """The parsed pages of an edition in order, but for the table of translations."""
+    """Yield the parsed pages of an edition in order, but for the table of translations."""
     for stem in stems:
         if stem != "translations":
             yield stem, BeautifulSoup((edition / f"{stem}.html").read_text(encoding="utf-8"), "html.parser")
@@ -72,7 +72,7 @@ def move(article: Tag, stem: str, edition: Path, stems: list[str]) -> None:
 
 
 def take_solutions(article: Tag, word: str) -> str:
-    """The solutions of a chapter that `move` has been through; where one stood, a link leads to it."""
+    """Take the solutions out of a chapter after `move`; where one stood, a link leads to it."""
     taken = []
     for exercise in article.select("section.exercise:has(> .solution)"):
         box, title = exercise.select_one(".solution"), copy.copy(exercise.h3)
@@ -89,7 +89,7 @@ def take_solutions(article: Tag, word: str) -> str:
 
 
 def take_answers(article: Tag, word: str) -> str:
-    """The answered questions of a chapter after `move`; where they stood, the choices stay."""
+    """Return the answered questions of a chapter after `move`; where they stood, the choices stay."""
     taken = []
     for quiz in article.select("section:has(> .answer)"):
         answered, here, there = copy.copy(quiz), quiz["id"], f"{quiz['id']}--answered"
@@ -108,7 +108,7 @@ def take_answers(article: Tag, word: str) -> str:
 
 
 def whole_book(edition: Path, stems: list[str]) -> str:
-    """One HTML document of all chapters, with a table of contents, and the solutions behind them."""
+    """Return one HTML document of all chapters, with a table of contents and the solutions at the end."""
     bodies, contents, solutions, head = [], [], [], None
     words = Course().words(edition.name)
     for stem, soup in chapters(edition, stems):

@@ -43,7 +43,7 @@ def set_quotes(course: Course) -> None:
 
 
 def version_of_this() -> int:
-    """A number that changes with this extension and the site's words: kept pages are then read again."""
+    """Return a number that changes with this extension and the words: kept pages are then read again."""
     book = ROOT / "book"
     files = [*Path(__file__).parent.glob("*.py"), *book.glob("*/words.yml"), *book.glob("*/language.*")]
     return zlib.crc32(b"".join(path.read_bytes() for path in sorted(files)))

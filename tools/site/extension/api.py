@@ -24,12 +24,12 @@ Documented = ast.FunctionDef | ast.ClassDef
 
 
 def tree(path: Path) -> ast.Module:
-    """The syntax tree of a module."""
+    """Return the syntax tree of a module."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
-    """The names that a module gives to values, types and constants."""
+    """Return the names that a module gives to values, types and constants."""
     found = {}
     for node in body:
         if isinstance(node, ast.Assign):
@@ -41,13 +41,13 @@ def assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
 
 
 def public(module: ast.Module) -> list[Documented]:
-    """The classes and functions that a module's `__all__` names, in the order of the source."""
+    """Return the classes and functions that a module's `__all__` names, in the order of the source."""
     named = ast.literal_eval(assigned(module.body).get("__all__", ast.Tuple([])))
     return [node for node in module.body if isinstance(node, Documented) and node.name in named]
 
 
 def methods(node: Documented) -> list[ast.FunctionDef]:
-    """The documented methods of a class that do not start with `_`."""
+    """Return the documented methods of a class that do not start with `_`."""
     parts = node.body if isinstance(node, ast.ClassDef) else []
     found = [part for part in parts if isinstance(part, ast.FunctionDef) and not part.name.startswith("_")]
     return [part for part in found if ast.get_docstring(part)]
@@ -55,7 +55,7 @@ def methods(node: Documented) -> list[ast.FunctionDef]:
 
 @cache
 def homes() -> dict[str, str]:
-    """The module of every public class and function."""
+    """Return the module of every public class and function."""
     return {node.name: path.stem for path in PACKAGE.glob("[!_]*.py") for node in public(tree(path))}
 
 
@@ -65,7 +65,7 @@ def decorated(node: Documented, name: str) -> bool:
 
 
 def arguments(node: ast.FunctionDef, constants: dict[str, ast.expr]) -> str:
-    """Names and defaults as a caller gives them; types and shapes are said below."""
+    """Return names and defaults as a caller gives them; types and shapes are said below."""
     given = copy.deepcopy(node.args)
     if given.vararg and given.vararg.annotation and ast.unparse(given.vararg.annotation) == "object":
         given.vararg = None  # it is there to explain a wrong call
@@ -78,7 +78,7 @@ def arguments(node: ast.FunctionDef, constants: dict[str, ast.expr]) -> str:
 
 
 def signature(node: Documented, constants: dict[str, ast.expr]) -> str:
-    """A class has the arguments of its `__init__`, a named tuple its fields."""
+    """Return the arguments of a function or of a class's `__init__`, or a named tuple's fields."""
     if isinstance(node, ast.FunctionDef):
         return "" if decorated(node, "property") else arguments(node, constants)
     if any(ast.unparse(base) == "NamedTuple" for base in node.bases):
@@ -88,13 +88,13 @@ def signature(node: Documented, constants: dict[str, ast.expr]) -> str:
 
 
 def linked(name: str) -> str:
-    """A name as code; a public one links to its description."""
+    """Return a name as code; a public one links to its description."""
     home = homes().get(name.partition(".")[0])
     return f":py:obj:`{name} <{PACKAGE.name}.{home}.{name}>`" if home else f"``{name}``"
 
 
 def as_code(text: str) -> str:
-    """Single backticks, as docstrings write them, are code; what is no code and no formula has no markup."""
+    """Write single backticks as code; what is no code and no formula has no markup."""
     parts = re.split(r"(``.+?``|:math:`.+?`)|`([^`\n]+)`", text)
     return "".join(
         re.sub(r"([*_|])", r"\\\1", plain) + (kept or (linked(name) if name else ""))
@@ -103,14 +103,14 @@ def as_code(text: str) -> str:
 
 
 def typed(text: str) -> str:
-    """A type and shape: allowed values are code, the package's classes link to their descriptions."""
+    """Write a type: allowed values are code, the package's classes link to their descriptions."""
     if text.startswith("{"):
         return f"``{text}``"
     return as_code(re.sub(r"[`\w.]+", lambda word: f"`{word[0]}`" if word[0] in homes() else word[0], text))
 
 
 def item(lines: list[str], title: str) -> str:
-    """One argument, answer or error of a numpydoc section as a list item."""
+    """Return one argument, answer or error of a numpydoc section as a list item."""
     name, _, kind = lines[0].partition(" : ")
     said = as_code(" ".join(line.strip() for line in lines[1:]))
     if not kind and title in {"Returns", "Yields"}:
@@ -120,13 +120,13 @@ def item(lines: list[str], title: str) -> str:
 
 
 def cited(text: str) -> str:
-    """Sources link to the list of references."""
+    """Link sources to the list of references."""
     source = r"(\w+) et al\. \((\d{4})\)"
     return re.sub(source, lambda m: f"`{m[0]} <references.html#{m[1].lower()}-{m[2]}>`__", text)
 
 
 def section(title: str, lines: list[str], word: dict[str, str]) -> list[str]:
-    """A section of a docstring with its heading in the reader's language."""
+    """Return a section of a docstring with its heading in the reader's language."""
     head = ["", f".. rubric:: {word['api_' + title.lower()]}", ""]
     if title == "Examples":  # code, as it is
         return head + lines
@@ -141,7 +141,7 @@ def section(title: str, lines: list[str], word: dict[str, str]) -> list[str]:
 
 
 def description(text: str, word: dict[str, str]) -> list[str]:
-    """A numpydoc docstring as reStructuredText."""
+    """Return a numpydoc docstring as reStructuredText."""
     summary, *parts = re.split(r"^([A-Z]\w+)\n-{3,}\n", text, flags=re.MULTILINE)
     lines = as_code(summary).splitlines()
     for title, body in zip(parts[::2], parts[1::2], strict=True):
@@ -150,7 +150,7 @@ def description(text: str, word: dict[str, str]) -> list[str]:
 
 
 def entry(node: Documented, word: dict[str, str], constants: dict[str, ast.expr], kind: str) -> list[str]:
-    """A class with its methods, a function or a property."""
+    """Return a class with its methods, a function or a property."""
     inner = ["", *description(ast.get_docstring(node) or "", word), ""]
     for part in methods(node):
         inner += entry(part, word, constants, "property" if decorated(part, "property") else "method")
@@ -158,7 +158,7 @@ def entry(node: Documented, word: dict[str, str], constants: dict[str, ast.expr]
 
 
 def module(path: Path, word: dict[str, str]) -> list[str]:
-    """The reference of one module."""
+    """Return the reference of one module."""
     parsed = tree(path)
     lines = [
         f".. py:module:: {PACKAGE.name}.{path.stem}",
@@ -178,7 +178,7 @@ class Reference(Directive):
     """`{course-api}`: the reference of the whole package."""
 
     def run(self) -> list[nodes.Node]:
-        """One section a module; its text is in the source language in every edition."""
+        """Return one section a module; its text is in the source language in every edition."""
         environment = self.state.document.settings.env
         word, course = words(environment.config), course_of(environment.config)
         source, sections = course.languages[course.source], []

@@ -34,7 +34,7 @@ def colophon(course: Course, language: str, stem: str, repository: str, address:
 
 
 def authors(citation: dict[str, Any]) -> str:
-    """The authors' names, as the citation file has them."""
+    """Return the authors' names, as the citation file has them."""
     people = citation["authors"]
     return ", ".join(one.get("name") or f"{one['given-names']} {one['family-names']}" for one in people)
 
@@ -58,7 +58,7 @@ def bibtex(citation: dict[str, Any], address: str) -> str:
 
 @cache
 def last_change(course: Course, path: str) -> date | None:
-    """The day of a file's last commit; None outside a clone."""
+    """Return the day of a file's last commit; None outside a clone."""
     if not shutil.which("git"):
         return None
     command = ["git", "log", "-1", "--format=%cs", "--", path]

@@ -10,12 +10,12 @@ from tools.course import Course
 
 @cache
 def course_at(root: str) -> Course:
-    """The course in a folder."""
+    """Return the course in a folder."""
     return Course(Path(root))
 
 
 def course_of(config: Config) -> Course:
-    """The course that is built."""
+    """Return the course that is built."""
     return course_at(config.course_root)
 
 

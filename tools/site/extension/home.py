@@ -24,7 +24,7 @@ SHARED, EDGE, BLUE = (1200, 630), 70, "#0b4f8a"  # of a picture for other sites,
 
 
 def start_button(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """The link to begin with says the minutes of the chapter that it leads to; the languages follow it."""
+    """Add the minutes of the chapter that the link to begin with leads to; the languages follow it."""
     for paragraph in list(doctree.findall(nodes.paragraph)):
         if "start" in paragraph["classes"]:
             link = next(paragraph.findall(nodes.reference))
@@ -45,7 +45,7 @@ def lead(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def small_picture(folder: Path, address: str) -> tuple[str, int, int] | None:
-    """Address in this folder and size of a card's picture, where it is not the whole: a copy, or a part."""
+    """Return address and size of a card's picture: a small copy, or a part of a drawing; None for a whole."""
     if address.endswith(".svg"):
         return part_of_drawing(folder, address)
     small = address.replace(".webp", "-small.webp")
@@ -59,7 +59,7 @@ def small_picture(folder: Path, address: str) -> tuple[str, int, int] | None:
 
 
 def part_of_drawing(folder: Path, address: str) -> tuple[str, int, int] | None:
-    """The part that a drawing names as `<view id="card">`."""
+    """Return the part that a drawing names as `<view id="card">`."""
     drawing = (folder / address).read_text(encoding="utf-8")
     view = re.search(r'<view id="card" viewBox="(\S+ \S+ (\S+) (\S+))"/>', drawing)
     if view is None:
@@ -106,7 +106,7 @@ def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any]
 
 
 def context_of_home(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> str | None:
-    """The home page has a template of its own, and a small picture of each chapter."""
+    """Give the home page a template of its own, and a small picture of each chapter."""
     if page != app.config.root_doc:
         return None
     for part in context["parts"]:

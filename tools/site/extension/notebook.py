@@ -101,7 +101,7 @@ def code_cell(cell: dict, role: Role, renderer: CellRenderer) -> list[nodes.Node
 
 
 def turn_solution(name: str, renderer: CellRenderer) -> nodes.Node:
-    """A turn's solution, which the notebook prints when it is asked to, folded."""
+    """Return a turn's solution, which the notebook prints when it is asked to, folded."""
     environment = renderer.environment
     course = course_of(environment.config)
     module = PurePosixPath(environment.docname).name.replace("-", "_")
@@ -128,7 +128,7 @@ def fold_label(key: str, source: str, word: dict[str, str], name: str) -> str:
 
 
 def statements(source: str) -> list[ast.stmt]:
-    """The statements of a cell; none where it has lines that only IPython reads."""
+    """Return the statements of a cell; none where it has lines that only IPython reads."""
     try:
         return ast.parse(source).body
     except SyntaxError:
@@ -148,12 +148,12 @@ def only_diagrams(source: str) -> bool:
 
 
 def folded(label: str, *parts: nodes.Node, classes: list[str]) -> Box:
-    """Blocks behind a line, which opens them without a script."""
+    """Return blocks behind a line, which opens them without a script."""
     return Box("", raw(f"<summary>{label}</summary>"), *parts, tag="details", classes=classes)
 
 
 def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
-    """A picture with the caption cell that follows it, whose bold beginning is what is read aloud."""
+    """Return a picture with the caption cell that follows it, whose bold beginning is read aloud."""
     box = Box(tag="figure")
     is_opening = renderer.roles[cell] is Role.OPENING
     if is_opening or picture.for_card or "picture" not in renderer.facts:  # the page's own on the home page
@@ -178,5 +178,5 @@ def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
 
 
 def raw(html: str) -> nodes.raw:
-    """Finished HTML."""
+    """Return finished HTML."""
     return nodes.raw("", html, format="html")

@@ -17,7 +17,7 @@ TRANSLATIONS, STATE = "translations", "state"  # the page and its passage that h
 
 @cache
 def state_of(course: Course, language: str, stem: str) -> PageState | None:
-    """The state of a chapter in a language; None where it has no notebook yet."""
+    """Return the state of a chapter in a language; None where it has no notebook yet."""
     return page_state(language, stem, course) if course.path(language, stem).exists() else None
 
 
@@ -53,7 +53,7 @@ def notices(app: Sphinx, page: str) -> list[dict[str, str]]:
 
 
 def add_state(app: Sphinx, doctree: nodes.document) -> None:
-    """Below the passage `state` of the page on translations: the state of each page, in a line."""
+    """Add below the passage `state` of the page on translations the state of each page, in a line."""
     environment, here = app.env, app.env.docname
     place = next((part for part in doctree.findall(nodes.section) if part["ids"] == [STATE]), None)
     if PurePosixPath(here).name != TRANSLATIONS or place is None:
@@ -76,7 +76,7 @@ def add_state(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def page_link(here: str, stem: str) -> addnodes.pending_xref:
-    """A link to a page that reads as the page's title in the edition's language."""
+    """Return a link to a page that reads as the page's title in the edition's language."""
     link = addnodes.pending_xref(
         "", refdoc=here, refdomain="std", reftype="doc", reftarget=stem, refexplicit=False, refwarn=True
     )
@@ -85,7 +85,7 @@ def page_link(here: str, stem: str) -> addnodes.pending_xref:
 
 
 def cell_lines(state: PageState | None, word: dict[str, str]) -> list[str]:
-    """A chapter's state in a few words, a line for each."""
+    """Return a chapter's state in a few words, a line for each."""
     if state is None:
         return [word["missing"]]
     counts = (
@@ -97,7 +97,7 @@ def cell_lines(state: PageState | None, word: dict[str, str]) -> list[str]:
 
 
 def table(head: list[list[nodes.Node]], rows: list[list[list[nodes.Node]]]) -> nodes.table:
-    """A table whose cells have a line or more."""
+    """Return a table whose cells have a line or more."""
 
     def row(cells: list[list[nodes.Node]]) -> nodes.row:
         lines = [[nodes.paragraph("", "", line) for line in cell] for cell in cells]

@@ -34,7 +34,7 @@ class Picture:
     drawing: str = ""  # which stands in the page itself
 
     def html(self, text: str, enlarge: str) -> str:
-        """Its element, a link to itself alone; the size is written so that nothing jumps while it loads."""
+        """Return its element, a link to itself; the size is written so that nothing jumps while it loads."""
         address, size = escape(self.address), f'width="{self.width}" height="{self.height}"'
         image = f'<img src="{address}" alt="{escape(text)}" {size} loading="lazy" decoding="async">'
         if self.drawing:
@@ -43,7 +43,7 @@ class Picture:
 
 
 def output_nodes(cell: dict, environment) -> Iterator[nodes.Node | Picture]:
-    """What a cell printed, returned and drew, in its order."""
+    """Yield what a cell printed, returned and drew, in its order."""
     for output in cell.get("outputs", []):
         if output["output_type"] == "stream":
             yield text_block(output["text"])
@@ -68,7 +68,7 @@ def drawn(cell: dict, output: dict, environment) -> Picture | None:
 
 
 def rich(output: dict, environment) -> nodes.Node | Picture:
-    """The best form of one result that a page can show."""
+    """Return the best form of one result that a page can show."""
     data = output["data"]
     if "image/svg+xml" in data:
         return store(data["image/svg+xml"].encode(), "svg", environment, svg_size(data["image/svg+xml"]))
@@ -87,13 +87,13 @@ def rich(output: dict, environment) -> nodes.Node | Picture:
 
 
 def text_block(text: str) -> nodes.literal_block:
-    """Plain text, as printed."""
+    """Return plain text, as printed."""
     text = text.rstrip("\n")
     return nodes.literal_block(text, text, language="none", classes=["output"])
 
 
 def svg_size(svg: str) -> tuple[int, int]:
-    """Width and height of a drawing, from its viewBox where it does not say them."""
+    """Return width and height of a drawing, from its viewBox where it does not say them."""
     sides = [re.search(rf'<svg[^>]*\s{side}="([\d.]+)(?:px)?"', svg) for side in ("width", "height")]
     if all(sides):
         return tuple(round(float(side[1])) for side in sides)

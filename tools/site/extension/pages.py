@@ -69,13 +69,13 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
 
 
 def beside(pages: list[dict[str, Any]], step: int) -> dict[str, Any] | None:
-    """The page before or after the current one."""
+    """Return the page before or after the current one."""
     place = next((place + step for place, item in enumerate(pages) if item["current"]), -1)
     return pages[place] if 0 <= place < len(pages) else None
 
 
 def home_of(app: Sphinx) -> str:
-    """The document that opens the edition."""
+    """Return the document that opens the edition."""
     return app.config.root_doc
 
 
@@ -97,7 +97,7 @@ def download_address(app: Sphinx, stem: str) -> str:
 
 
 def neighbour(app: Sphinx, page: str, stem: str) -> str:
-    """The relative address of another page of the edition, empty where there is none."""
+    """Return the relative address of another page of the edition, empty where there is none."""
     target = page.rpartition("/")[0] + "/" + stem if "/" in page else stem
     if target not in app.env.found_docs:
         return ""
@@ -105,7 +105,7 @@ def neighbour(app: Sphinx, page: str, stem: str) -> str:
 
 
 def asset_address(app: Sphinx, page: str, name: str) -> str:
-    """The address of a style sheet or script, with a mark of its content so that caches never go stale."""
+    """Return the address of a file, with a digest of its content so that caches never go stale."""
     folder = app.config.course_assets or "_static/"
     return (
         relative_uri(app.builder.get_target_uri(page), folder)
@@ -136,7 +136,7 @@ def write_style_sheet(app: Sphinx, exception: Exception | None) -> None:
 
 
 def editions(app: Sphinx, page: str, stem: str) -> list[dict[str, Any]]:
-    """The same page in each language; a lone build knows only its own."""
+    """Return the same page in each language; a lone build knows only its own."""
     own = app.config.course_language
     if not app.config.course_assets:
         return []
@@ -154,13 +154,13 @@ def editions(app: Sphinx, page: str, stem: str) -> list[dict[str, Any]]:
 
 
 def page_address(base: str, language: str, stem: str) -> str:
-    """The full address of a page, empty where the site's address is not set."""
+    """Return the full address of a page, empty where the site's address is not set."""
     base = base.rstrip("/")
     return f"{base}/{language}/" + ("" if stem == "index" else f"{stem}.html") if base else ""
 
 
 def parts(app: Sphinx, page: str) -> list[dict[str, Any]]:
-    """The course's pages in the order of its parts, the home page before them in a part without a name."""
+    """Return the pages by part, the home page before them in a part without a name."""
     course, word = course_of(app.config), words(app.config)
     groups = {"": [course.pages[0]], **course.parts}
     return [
@@ -196,7 +196,7 @@ def about(app: Sphinx, here: str, stem: str) -> dict[str, Any]:
 
 
 def sections(node: nodes.Node | None, depth: int) -> list[dict[str, Any]]:
-    """The headings below a page's title, `depth` levels of them."""
+    """Return the headings below a page's title, `depth` levels of them."""
     found = [part for part in (node.children if node and depth else ()) if isinstance(part, nodes.section)]
     if isinstance(node, nodes.document):
         return sections(found[0], depth) if found else []
@@ -206,7 +206,7 @@ def sections(node: nodes.Node | None, depth: int) -> list[dict[str, Any]]:
 
 
 def heading(section: nodes.section) -> str:
-    """A heading's words, without an exercise's stars and minutes."""
+    """Return a heading's words, without an exercise's stars and minutes."""
     return "".join(
         plain(part)
         for part in section[0]
@@ -220,7 +220,7 @@ def repository(app: Sphinx) -> dict[str, str]:
 
 
 def colab_address(repository: dict[str, str], language: str, stem: str) -> str:
-    """Colab's address of a notebook; empty where the repository is not set or not on GitHub."""
+    """Return Colab's address of a notebook; empty where the repository is not set or not on GitHub."""
     match = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?", repository.get("url") or "")
     if not match:
         return ""
@@ -229,7 +229,7 @@ def colab_address(repository: dict[str, str], language: str, stem: str) -> str:
 
 
 def quieten(app: Sphinx) -> None:
-    """No search index, sources or general index of Sphinx's: the course has its own search."""
+    """Turn off Sphinx's search index: the course has its own search."""
     app.builder.search = False
 
 

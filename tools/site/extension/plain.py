@@ -17,7 +17,7 @@ RELATIONS = set("=≠<>≤≥≈→←∈")
 
 
 def curled(text: str, config: Config) -> str:
-    """Text that stands in no paragraph, with the quotation marks that Sphinx gives to paragraphs."""
+    """Return text that is in no paragraph with the quotation marks that Sphinx gives to paragraphs."""
     kept = config.language in config.smartquotes_excludes.get("languages", ())
     return text if kept else str(smartyPants(text, "q", config.language))
 
@@ -33,7 +33,7 @@ def plain(node: nodes.Node) -> str:
 
 
 def formula(mathml: str) -> str:
-    """MathML as plain text."""
+    """Return MathML as plain text."""
     text = written(ElementTree.fromstring(mathml.replace("&nbsp;", "\u00a0")))
     return " ".join(
         text.replace(f"{APPLY} (", "(")
@@ -45,7 +45,7 @@ def formula(mathml: str) -> str:
 
 
 def written(node: ElementTree.Element) -> str:
-    """One element of MathML as plain text."""
+    """Return one element of MathML as plain text."""
     name = node.tag.rpartition("}")[2]
     if name == "annotation":
         return ""
@@ -82,13 +82,13 @@ def written(node: ElementTree.Element) -> str:
 
 
 def grouped(text: str) -> str:
-    """Parentheses around more than one sign."""
+    """Put parentheses around more than one sign."""
     text = text.strip()
     return text if re.fullmatch(r"\w*|\([^()]*\)", text) else f"({text})"
 
 
 def moved(text: str, places: dict[int, int], mark: str) -> str:
-    """An index or exponent in small signs where each has one, else behind a mark."""
+    """Return an index or exponent in small signs where each has one, else behind a mark."""
     text = text.strip()
     if all(ord(sign) in places for sign in text):
         return text.translate(places)

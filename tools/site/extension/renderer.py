@@ -66,7 +66,7 @@ class CellRenderer(SphinxRenderer):
         self.passages.append([cell, text, heading, str(self.roles[cell])])
 
     def warn(self, message: str) -> None:
-        """A warning that names notebook and cell; the builds count it as an error."""
+        """Log a warning that names notebook and cell; the builds count it as an error."""
         docname = self.environment.docname
         logger.warning("%s.ipynb, cell %s: %s", docname, self.cell, message, location=docname)
 
@@ -96,7 +96,7 @@ class CellRenderer(SphinxRenderer):
         self.dress(added)
 
     def dress_formula(self, node: nodes.math | nodes.math_block) -> None:
-        """A formula knows its cell, and has the decimal sign of the language, as the text around it."""
+        """Tell a formula its cell, and write it with the decimal sign of the language."""
         node["cell"] = self.cell
         config = self.environment.config
         sign = course_of(config).languages[config.course_language].decimal
@@ -115,7 +115,7 @@ class CellRenderer(SphinxRenderer):
             self.add_passage(self.cell, text, named(added) or self.heading)
 
     def dress(self, added: list[nodes.Node]) -> None:
-        """Classes for the style sheet: what kind of passage this is."""
+        """Add classes for the style sheet: what kind of passage this is."""
         for node in added:
             if isinstance(node, nodes.title) and node.parent.parent is not self.document:
                 mark_exercise(node)
@@ -160,14 +160,14 @@ class CellRenderer(SphinxRenderer):
         return self.environment.docname == self.environment.config.root_doc
 
     def open_branches(self) -> list[nodes.Element]:
-        """The places that the next cell's blocks may go to: the section at hand and those around it."""
+        """Return the places that the next cell's blocks may go to: this section and those around it."""
         branches = [self.current_node]
         while branches[-1].parent is not None:
             branches.append(branches[-1].parent)
         return branches
 
     def detached(self, source: str) -> list[nodes.Node]:
-        """Blocks of a caption, rendered outside of the page's flow."""
+        """Render the blocks of a caption outside of the page's flow."""
         box = Box()
         with self.current_node_context(box):
             self._render_tokens(self.md.parse(source, self.md_env))
@@ -185,7 +185,7 @@ class CellRenderer(SphinxRenderer):
         return {**found, "description": description, **self.facts}
 
     def render_heading(self, token) -> None:
-        """A heading is found by its cell's id in every language."""
+        """Give a heading its cell's id, by which every language finds it."""
         super().render_heading(token)
         if isinstance(self.current_node, nodes.section):
             self.headings += 1
@@ -194,7 +194,7 @@ class CellRenderer(SphinxRenderer):
                 self.current_node["classes"].append(f"role-{self.role}")
 
     def render_blockquote(self, token) -> None:
-        """`> **Note.** …` is a callout; its first words are its title, in the reader's language."""
+        """Make a callout of `> **Note.** …`, whose first words are its title."""
         super().render_blockquote(token)
         quote = self.current_node.children[-1]
         first = quote.children[0] if quote.children else None
@@ -217,7 +217,7 @@ class CellRenderer(SphinxRenderer):
             self.render_children(token)
 
     def page_address(self, match: re.Match) -> str:
-        """The relative address of a page; whether it leads anywhere is checked when all pages are read."""
+        """Return the relative address of a page, which is checked when all pages are read."""
         here = self.environment.docname
         kind, stem, anchor = match["kind"] or "ipynb", match["stem"], match["anchor"]
         target = f"{here.rpartition('/')[0]}/{stem}".lstrip("/") if stem else here
@@ -233,7 +233,7 @@ def first_part(paragraph: nodes.Element) -> nodes.Node | None:
 
 
 def close_gap(strong: nodes.strong) -> None:
-    """Chinese marks bring their own space; Markdown needs one more behind stress that ends with a mark."""
+    """Remove the space that Markdown needs behind stress which ends with a Chinese mark."""
     after = strong.next_node(nodes.Text, descend=False, siblings=True)
     if after is not None and strong.astext().endswith(tuple("。，；：！？")) and after.startswith(" "):
         after.parent.replace(after, nodes.Text(after.lstrip(" ")))
@@ -260,7 +260,7 @@ def named(added: list[nodes.Node]) -> str:
 
 
 def mark_exercise(title: nodes.title) -> None:
-    """Stars and minutes behind an exercise's name become small marks."""
+    """Make small marks of the stars and minutes behind an exercise's name."""
     last = title.children[-1] if title.children else None
     found = EFFORT.search(last) if isinstance(last, nodes.Text) else None
     if found:
@@ -285,7 +285,7 @@ def check_links(app: Sphinx, environment) -> None:
 
 @cache
 def anchors(source: Path) -> set[str]:
-    """Cell ids of a notebook; explicit anchors of a Markdown page."""
+    """Return the cell ids of a notebook, or the explicit anchors of a Markdown page."""
     text = source.read_text(encoding="utf-8")
     if source.suffix == ".ipynb":
         return {cell["id"] for cell in parsed_notebook(text).cells}
@@ -295,7 +295,7 @@ def anchors(source: Path) -> set[str]:
 
 
 def shorten(text: str) -> str:
-    """A description that search engines show whole, cut between words or after a full stop."""
+    """Shorten a description so that search engines show it whole, between words or after a full stop."""
     text = " ".join(text.split())
     if len(text) <= DESCRIPTION_LENGTH:
         return text

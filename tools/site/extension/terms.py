@@ -24,7 +24,7 @@ LONG_WORD = (
 
 @cache
 def patterns(course: Course, language: str) -> re.Pattern[str]:
-    """The terms that have an entry in the glossary, longest first; a group is named by the entry's number."""
+    """Return a pattern of the glossary's terms, longest first; a group is named by the entry's number."""
     entries = {cell["id"] for cell in course.read(language, GLOSSARY).cells}
     spoken, found = course.languages[language], []
     for number, row in enumerate(course.terms):
@@ -45,7 +45,7 @@ def is_daily(word: str, language: Language) -> bool:
 
 
 def entry(row: dict[str, str], course: Course) -> str:
-    """The anchor of a term on the glossary page."""
+    """Return the anchor of a term on the glossary page."""
     return re.sub(r"[^a-z0-9]+", "-", row[course.source].lower()).strip("-")
 
 
@@ -60,7 +60,7 @@ def in_alphabetical_order(cells: list[NotebookNode], language: Language) -> list
 
 
 def link_terms(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """In each section of a chapter, the first mention of a term in running text leads to the glossary."""
+    """Link the first mention of a term in each section of a chapter to the glossary."""
     course, language = course_of(app.config), app.config.course_language
     stem, home = PurePosixPath(docname).name, PurePosixPath(docname)
     if stem not in course.numbers or str(home.with_name(GLOSSARY)) not in app.env.found_docs:

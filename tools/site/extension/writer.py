@@ -21,13 +21,13 @@ PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
 
 
 def said(node: nodes.Element) -> str:
-    """The words of a heading or a table's cell; formulas are none."""
+    """Return the words of a heading or a table's cell; formulas are none."""
     texts = (text.astext() for text in node.findall(nodes.Text) if not isinstance(text.parent, nodes.math))
     return " ".join("".join(texts).split())
 
 
 def heads(group: nodes.tgroup) -> list[str]:
-    """The words over a table's columns."""
+    """Return the words over a table's columns."""
     rows = list(group.findall(nodes.thead))
     return [said(cell) for cell in rows[0][0]] if rows else []
 
@@ -59,7 +59,7 @@ class CourseTranslator(HTML5Translator):
     """Sphinx's writer with the course's figures, callouts, tables and permalinks."""
 
     def visit_Text(self, node: nodes.Text) -> None:
-        """Text; words that the languages call unbroken stay in one line."""
+        """Write text; words that the languages call unbroken stay in one line."""
         start = len(self.body)
         super().visit_Text(node)
         if not isinstance(node.parent, nodes.literal):
@@ -67,7 +67,7 @@ class CourseTranslator(HTML5Translator):
             self.body[start:] = [unbroken.sub(with_joiner, part) for part in self.body[start:]]
 
     def word(self, key: str) -> str:
-        """A word of the interface, ready for an attribute."""
+        """Return a word of the interface, ready for an attribute."""
         return escape(words(self.config)[key])
 
     def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
@@ -117,7 +117,7 @@ class CourseTranslator(HTML5Translator):
         self.body.append(f"</{tag}>" if tag == "span" else f"</{tag}>\n")
 
     def visit_literal_block(self, node: nodes.Element) -> None:
-        """Code has an element a line, so that narrow screens can indent what goes on in the next line.
+        """Write code with an element a line, so that narrow screens can indent what goes on in the next.
 
         Printed lines are not broken: a phone is told how long they are, and makes its letters smaller.
         """
@@ -132,17 +132,17 @@ class CourseTranslator(HTML5Translator):
             raise
 
     def visit_emphasis(self, node: nodes.Element) -> None:
-        """Chinese is stressed by weight, not by slanted characters: the style sheet tells them apart."""
+        """Mark Chinese that is stressed: the style sheet makes it bold, not slanted."""
         self.body.append('<em class="han">' if HAN.search(node.astext()) else "<em>")
 
     def visit_table(self, node: nodes.Element) -> None:
-        """A table scrolls inside itself; one of much text is a stack of rows on a phone."""
+        """Open a table that scrolls inside itself; one of much text is a stack of rows on a phone."""
         classes = "wide stacked" if much_text(node) else "wide"
         self.body.append(f'<div class="{classes}" role="group" aria-label="{self.word("table")}">')
         super().visit_table(node)
 
     def visit_entry(self, node: nodes.Element) -> None:
-        """A table's cell. A head without words is no heading: an empty corner, or a formula alone."""
+        """Open a table's cell. A head without words is no heading: an empty corner, or a formula alone."""
         head = isinstance(node.parent.parent, nodes.thead) and said(node) != ""
         classes = " ".join(name for name in node["classes"] if name.startswith("text-"))
         written = f' class="{classes}"' if classes else ""

@@ -36,12 +36,12 @@ def places() -> list[dict[str, Any]]:
 
 @cache
 def digest() -> str:
-    """A short mark of all files' content, so that caches never go stale."""
+    """Return a short mark of all files' content, so that caches never go stale."""
     return hashlib.sha256(b"".join(path.read_bytes() for path in FILES)).hexdigest()[:8]
 
 
 def words_of(component: str, every: dict[str, str]) -> dict[str, str]:
-    """A component's words, and those that all components share, without their prefixes."""
+    """Return a component's words, and those that all components share, without their prefixes."""
     own = {key.removeprefix(PREFIX): word for key, word in every.items() if key.startswith(PREFIX)}
     parts = {key: key.rpartition(".") for key in own}
     return {name: own[key] for key, (kind, _, name) in parts.items() if kind in ("", component)}

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 def read(app: Sphinx, doctree: nodes.document) -> None:
-    """The passages of a page that is no notebook: sources that the chapters cite, classes and functions."""
+    """Find the passages of a page that is no notebook: sources that chapters cite, classes, functions."""
     found = []
     for node in doctree.findall(nodes.list_item):
         if anchor := ANCHOR.search(node.astext()):
@@ -49,7 +49,7 @@ def read(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def passages(app: Sphinx) -> list[list]:
-    """For each page in order: address, title, "Chapter 4" and its passages.
+    """Return for each page in order its address, title, "Chapter 4" and passages.
 
     A passage is its anchor, text, heading and role, then in which other words readers ask for it.
     """
@@ -125,7 +125,7 @@ def rules_for(course: Course, language: str) -> dict[str, object]:
 
 
 def names(course: Course, language: str) -> list[list[str]]:
-    """Groups of names for the same thing: English, the edition's word and variants, and what readers type."""
+    """Return groups of names for a thing: English, the edition's word and variants, what readers type."""
     groups = synonyms(course)
     for row in course.terms:
         term, word = row[course.source], row.get(language, "")
