@@ -225,13 +225,13 @@ class Planting:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         tests = {item.nodeid: item for item in session.items}
+        names = self.words or [""]
+        faults = [fault for fault in all_faults() if any(name in fault.name for name in names)]
+        faults = random.Random(0).sample(faults, min(len(faults), self.some or len(faults)))
         os.waitpid(self.in_child("lines", lambda: reached(session.items)), 0)
         lines = self.result("lines")
         if isinstance(lines, str):
             sys.exit(lines)
-        names = self.words or [""]
-        faults = [fault for fault in all_faults() if any(name in fault.name for name in names)]
-        faults = random.Random(0).sample(faults, min(len(faults), self.some or len(faults)))
         print(f"{len(faults)} faults, {len(tests)} tests", flush=True)
         running: dict[int, Fault] = {}
         for fault in faults:

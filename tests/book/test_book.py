@@ -1,4 +1,4 @@
-"""The committed book: its languages share their code, and its notebooks fit wherever they are read."""
+"""The committed book: its notebooks fit wherever they are read."""
 
 import re
 from itertools import pairwise
@@ -12,19 +12,6 @@ from tools.editions.form import has_picture
 from tools.editions.markup import skeleton
 
 COURSE = Course()
-
-
-@pytest.mark.parametrize("language", COURSE.translations)
-def test_code_and_outputs_equal_english(language: str) -> None:
-    """The promise itself, without the tool that keeps it."""
-    assert COURSE.stems(language) == COURSE.stems()
-    for stem in COURSE.stems():
-        ours, theirs = COURSE.read(language, stem), COURSE.read("en", stem)
-        assert [(c["id"], c.cell_type, c.metadata) for c in ours.cells] == [
-            (c["id"], c.cell_type, c.metadata) for c in theirs.cells
-        ]
-        assert cells(ours, "code") == cells(theirs, "code")
-        assert ours.metadata == theirs.metadata
 
 
 @pytest.mark.parametrize("stem", COURSE.stems())

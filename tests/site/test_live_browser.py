@@ -260,21 +260,14 @@ def test_tokens_appear_one_after_the_other_unless_a_reader_wants_no_motion(
     later.first.wait_for(state="detached")
 
 
-@pytest.mark.parametrize("code", ["en", "tr"])
-@pytest.mark.parametrize(
-    ("component", "stem"), {place["component"]: place["page"] for place in places()}.items()
-)
-def test_a_component_is_open_to_everyone(
-    browser: Browser, site: Path, component: str, stem: str, code: str
-) -> None:
+COMPONENTS = {place["component"]: place["page"] for place in places()}.items()
+
+
+@pytest.mark.parametrize(("component", "stem"), COMPONENTS)
+def test_a_component_is_open_to_everyone(browser: Browser, site: Path, component: str, stem: str) -> None:
     """Nothing for axe on a desk and on a phone, light and dark, and nothing wider than a phone."""
-    page = browser.new_page(
-        viewport=DESK,
-        reduced_motion="reduce",
-        color_scheme="light",
-        bypass_csp=True,  # for axe
-    )
-    opened(page, site, stem, component, code)
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce", color_scheme="light", bypass_csp=True)
+    opened(page, site, stem, component)
     page.add_script_tag(path=AXE)
     problems = {"light": page.evaluate(AXE_SAYS)}
     page.emulate_media(color_scheme="dark")
@@ -282,6 +275,15 @@ def test_a_component_is_open_to_everyone(
     problems["dark, on a phone"] = page.evaluate(AXE_SAYS)
     problems["wider than a phone"] = page.evaluate(WIDE)
     assert not any(problems.values()), problems
+
+
+@pytest.mark.parametrize(("component", "stem"), COMPONENTS)
+def test_longer_words_make_a_component_no_wider(
+    browser: Browser, site: Path, component: str, stem: str
+) -> None:
+    page = browser.new_page(viewport=PHONE, reduced_motion="reduce")
+    opened(page, site, stem, component, "tr")
+    assert page.evaluate(WIDE) == []
 
 
 def test_the_home_page_shows_the_translator_where_its_picture_was(browser: Browser, site: Path) -> None:

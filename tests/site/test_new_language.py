@@ -124,11 +124,6 @@ def test_the_check_has_its_rules(course: Course) -> None:
     assert [line for line in said if "one exclamation mark is enough" in line]
 
 
-def test_a_notebook_of_it_runs_with_the_outputs_of_english(course: Course) -> None:
-    shown = run(course.root, "pytest", "--nbval", "-q", "-p", "no:cacheprovider", f"book/{CODE}/index.ipynb")
-    assert " passed" in shown
-
-
 @pytest.fixture(scope="module")
 def site(course: Course) -> Path:
     run(course.root, "tools.site", "build", "--lang", CODE)

@@ -9,35 +9,42 @@ from tools.site import pdf
 from tools.site.pdf import link, print_editions, print_whole, whole_book
 
 
-def test_links_between_chapters_stay_inside_the_document(site):
-    book = whole_book(site / "tr", Course().pages)
-    assert 'href="#multi-head-attention--formula"' in book or 'href="#multi-head-attention"' in book
-    assert 'id="multi-head-attention--formula"' in book
-    assert ".html#" not in book and "<details>" not in book
+@pytest.fixture(scope="module")
+def book(site):
+    return BeautifulSoup(whole_book(site / "tr", Course().pages), "html.parser")
 
 
-def test_solutions_stand_at_the_end_and_are_linked_both_ways(site):
-    book = BeautifulSoup(whole_book(site / "tr", Course().pages), "html.parser")
+def by_link(book):
+    """The elements of a book by the links that lead to them."""
+    return {f"#{node['id']}": node for node in book.find_all(id=True)}
+
+
+def test_links_between_chapters_stay_inside_the_document(book):
+    links = {node["href"] for node in book.select("article a[href]")}
+    assert "#multi-head-attention--formula" in links & by_link(book).keys()
+    assert not [link for link in links if ".html#" in link] and not book.select("details:not([open])")
+
+
+def test_solutions_stand_at_the_end_and_are_linked_both_ways(book):
     *chapters, last = book.select("article")
     assert not any(chapter.select(".solution, [id*=--solution-]") for chapter in chapters)
     assert last.h1.get_text() == "Çözümler" and book.select('.contents a[href="#solutions"]')
-    solved = last.select(".exercise")
+    solved, ids = last.select(".exercise"), by_link(book)
     assert len(solved) > 50
     for box in solved:
-        exercise = book.find(id=box.h3.a["href"].removeprefix("#"))
-        assert exercise.find_parent("article") in chapters
+        exercise = ids[box.h3.a["href"]]
+        assert exercise.find_parent("article") is not last
         assert exercise.select(f'a[href="#{box["id"]}"]')
 
 
-def test_answers_to_questions_stand_at_the_end_and_the_choices_where_they_were(site):
-    book = BeautifulSoup(whole_book(site / "tr", Course().pages), "html.parser")
+def test_answers_to_questions_stand_at_the_end_and_the_choices_where_they_were(book):
     *chapters, last = book.select("article")
     assert not any(chapter.select(".answer, .right, .wrong") for chapter in chapters)
-    answered = last.select("section:has(> .answer)")
+    answered, ids = last.select("section:has(> .answer)"), by_link(book)
     assert len(answered) == len(Course().numbers)
     for box in answered:
-        quiz = book.find(id=box.h3.a["href"].removeprefix("#"))
-        assert quiz.find_parent("article") in chapters and quiz.select(f'a[href="#{box["id"]}"]')
+        quiz = ids[box.h3.a["href"]]
+        assert quiz.find_parent("article") is not last and quiz.select(f'a[href="#{box["id"]}"]')
         choices = [answer.summary.get_text() for answer in box.select(".answer")]
         assert choices == [choice.get_text() for choice in quiz.select("ul > li")]
         assert all(answer.select(".right, .wrong") for answer in box.select(".answer"))

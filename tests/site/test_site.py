@@ -39,7 +39,12 @@ COURSE = Course()
 
 @cache
 def parsed(path: Path) -> BeautifulSoup:
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    """A page without the colours of its code, which are half of its elements."""
+    text = path.read_text(encoding="utf-8")
+    plain_code = re.sub(
+        "<pre.*?</pre>", lambda code: re.sub("</?span.*?>", "", code[0]), text, flags=re.DOTALL
+    )
+    return BeautifulSoup(plain_code, "html.parser")
 
 
 def pages_of(site: Path) -> list[Path]:

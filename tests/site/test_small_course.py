@@ -40,11 +40,30 @@ def small_course(root: Path, text: str) -> Course:
 
 
 @pytest.fixture(scope="module")
-def bread(tmp_path_factory: pytest.TempPathFactory) -> BeautifulSoup:
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     text = PAGE.replace("lost?", ANSWERED).replace("%%% text summary", f"{SHOWN}%%% text summary")
-    course = small_course(tmp_path_factory.mktemp("course"), text)
+    made = small_course(tmp_path_factory.mktemp("course"), text)
+    made.write("en", "bread", page(text))  # with its picture and caption
+    draw(made, "crust")
+    return made
+
+
+def draw(course: Course, word: str) -> None:
+    """Write the drawing that is kept of the page's figure."""
+    drawing = course.root / drawings.path("bread", "opening")
+    drawing.parent.mkdir(parents=True, exist_ok=True)
+    text = f'<svg width="40" height="30" viewBox="0 0 4 3"><text x="1">{word}</text></svg>'
+    drawing.write_text(text, encoding="utf-8")
+
+
+def built(course: Course) -> BeautifulSoup:
     assert build(["en"], course.root / "html", course)
     return BeautifulSoup((course.root / "html/en/bread.html").read_text(encoding="utf-8"), "html.parser")
+
+
+@pytest.fixture(scope="module")
+def bread(course: Course) -> BeautifulSoup:
+    return built(course)
 
 
 def test_the_checks_are_folded_behind_their_heading(bread: BeautifulSoup) -> None:
@@ -100,18 +119,15 @@ def test_planted_faults_fail_the_build_and_their_cells_are_named(
         assert [line for line in complaints if place in line and message in line], (key, complaints)
 
 
-def test_a_figure_is_shown_as_the_drawing_that_is_kept_of_it(tmp_path: Path) -> None:
+def test_a_figure_is_shown_as_the_drawing_that_is_kept_of_it(course: Course, bread: BeautifulSoup) -> None:
     """Also when only the drawing changed since the page was read."""
-    course = small_course(tmp_path, PAGE)
-    course.write("en", "bread", page(PAGE))
-    drawing = course.root / drawings.path("bread", "opening")
-    drawing.parent.mkdir(parents=True)
-    for word in ("crust", "crumb"):
-        text = f'<text x="1">{word}</text>'
-        drawing.write_text(f'<svg width="40" height="30" viewBox="0 0 4 3">{text}</svg>', encoding="utf-8")
-        assert build(["en"], course.root / "html", course)
-        soup = BeautifulSoup((course.root / "html/en/bread.html").read_text(encoding="utf-8"), "html.parser")
-        shown = soup.select_one("#opening figure .enlarge > .drawing")
-        assert shown and shown.get_text().strip() == word and shown["aria-label"] == "A loaf."
-        file = course.root / "html/en" / str(soup.select_one("#opening .enlarge")["href"])
-        assert word in file.read_text(encoding="utf-8")
+    check_drawing(course, bread, "crust")
+    draw(course, "crumb")
+    check_drawing(course, built(course), "crumb")
+
+
+def check_drawing(course: Course, soup: BeautifulSoup, word: str) -> None:
+    shown = soup.select_one("#opening figure .enlarge > .drawing")
+    assert shown and shown.get_text().strip() == word and shown["aria-label"] == "A loaf."
+    file = course.root / "html/en" / str(soup.select_one("#opening .enlarge")["href"])
+    assert word in file.read_text(encoding="utf-8")
