@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from urllib.parse import parse_qs
 
+import pytest
 from browsing import DESK, Watched
 from playwright.sync_api import Browser, Page, expect
 from test_live import in_javascript
@@ -114,3 +115,28 @@ def test_the_address_follows_the_translator(browser: Browser, site: Path) -> Non
     page.locator('input[value="vi"]').check(force=True)
     page.wait_for_url("**into=vi")
     assert not watched.complaints
+
+
+@pytest.mark.parametrize(
+    ("stem", "component"),
+    [
+        ("transformer", "walk"),
+        ("looking-at-heads", "heads"),
+        ("pruning-heads", "pruning"),
+        ("bahdanau-attention", "translator"),
+    ],
+)
+def test_a_button_copies_the_address_of_what_is_shown(
+    browser: Browser, address: str, stem: str, component: str
+) -> None:
+    context = browser.new_context(viewport=DESK, permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{address}/en/{stem}.html")
+    page.locator(f'.live[data-live="{component}"] > button').click()
+    words = Course().words("en")
+    page.locator(".live-box").get_by_role("button", name=words["live.copy"]).click()
+    page.get_by_text(words["live.copied"]).wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(f"{address}/en/{stem}.html#play-{component}?")
+    assert parse_qs(copied.rpartition("?")[2])["sentence"]
+    context.close()

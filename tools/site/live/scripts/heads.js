@@ -79,6 +79,7 @@ courseLive.components.heads = async ({ box, words }) => {
     element("p", { class: "live-small" }, words.press),
     element("div", { class: "live-columns live-wide-left" }, maps, large),
     element("div", { class: "live-stepper" }, button(words.all_on, allOn), trial, counted),
+    courseLive.copyLink(words, tellAddress),
   );
 
   // --- source words in another order ------------------------------------------------------------------

@@ -33,7 +33,7 @@
       isShare: true,
       ...more,
     });
-  const token = (text, lang) => element("i", { lang }, legible(text, words));
+  const italic = (text, lang) => element(/\p{L}/u.test(text) ? "i" : "span", { lang }, text);
 
   // The English words that the network looks at while it writes a word.
   function lookedAt(t) {
@@ -42,7 +42,7 @@
     const seen = run.source.filter((_, i) => row[i] >= least).map(text => legible(text, words));
     return new Intl.ListFormat(courseLive.language.locale)
       .formatToParts(seen)
-      .map(({ type, value }) => (type === "element" ? element("i", { lang: "en" }, value) : value));
+      .map(({ type, value }) => (type === "element" ? italic(value, "en") : value));
   }
 
   const tokens = () =>
@@ -131,7 +131,7 @@
     const { draw, word = 0, told: text } = pictures[place];
     stage.replaceChildren(draw());
     told.replaceChildren(
-      ...filled(text, { token: token(run.target[word], run.lang), words: lookedAt(word) }),
+      ...filled(text, { token: italic(legible(run.target[word], words), run.lang), words: lookedAt(word) }),
     );
     back.disabled = place === 0;
     forward.disabled = place === last;

@@ -84,6 +84,22 @@
     // 12,800 as the edition writes it.
     whole: value => String(value).replace(/\B(?=(\d{3})+$)/g, courseLive.language.thousands),
 
+    // A button that copies the page's address, once `remember` has put into it what the reader sees.
+    copyLink(words, remember) {
+      const status = element("span", { role: "status", class: "live-small" });
+      async function copy() {
+        remember();
+        try {
+          await navigator.clipboard.writeText(location.href);
+          status.textContent = words.copied;
+        } catch {
+          status.textContent = location.href; // a browser that does not allow it: the reader copies by hand
+        }
+      }
+      const button = element("button", { type: "button", class: "live-link", onclick: copy }, words.copy);
+      return element("span", { class: "live-copy" }, status, button);
+    },
+
     // Buttons of which one is chosen; `options` are [value, label].
     choice: ({ legend, name, options, chosen, onchange }) =>
       element(

@@ -92,6 +92,7 @@ courseLive.components.pruning = async ({ box, words }) => {
         ),
       ),
     ),
+    courseLive.copyLink(words, tellAddress),
   );
 
   // --- drawing ----------------------------------------------------------------------------------------
@@ -186,6 +187,10 @@ courseLive.components.pruning = async ({ box, words }) => {
         ? [`${words.unchanged} ${fill(words.chance, chances)}`, button(words.find_changed, find)]
         : []),
     );
+    tellAddress();
+  }
+
+  function tellAddress() {
     writeState("pruning", {
       way,
       removed: removed(),

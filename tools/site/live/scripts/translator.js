@@ -201,6 +201,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
       element("div", {}, heat, press, compared, suffix),
       element("div", {}, element("div", { class: "live-stepper" }, back, place, forward, again), detail),
     ),
+    courseLive.copyLink(words, tellAddress),
   );
   box.append(form, list, unknown, outcome);
 
@@ -447,6 +448,10 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     sure.replaceChildren(start, token, end, edition.spaces ? " " : "", doubt);
   }
 
+  function tellAddress() {
+    writeState("translator", { sentence: input.value, into: language });
+  }
+
   function translate(text = input.value) {
     clearTimeout(timer);
     const tokens = tokensOf(text);
@@ -458,7 +463,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
       return;
     }
     tellUnknown(tokens);
-    writeState("translator", { sentence: input.value, into: language });
+    tellAddress();
     result = network.translate(tokens);
     suffix.hidden = !result.tokens.some(token => token.startsWith("+"));
     told.replaceChildren(element("span", { lang: writing.lang }, written(result.tokens)));

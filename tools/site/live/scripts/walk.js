@@ -83,8 +83,6 @@ courseLive.components.walk = async ({ box, words }) => {
   });
   const playing = button(words.play, () => (timer ? pause() : play()), "live-main");
   const reading = element("span", { class: "walk-reading" });
-  const copied = element("span", { role: "status", class: "live-small" });
-  const copy = element("button", { type: "button", class: "live-link", onclick: copyAddress }, words.copy);
   const links = steps.map((step, place) =>
     element(
       "button",
@@ -144,13 +142,7 @@ courseLive.components.walk = async ({ box, words }) => {
     text,
     choice,
     element("div", { class: "walk-body" }, stage, detail),
-    element(
-      "div",
-      { class: "walk-more" },
-      asTable,
-      reading,
-      element("span", { class: "walk-copy" }, copied, copy),
-    ),
+    element("div", { class: "walk-more" }, asTable, reading, courseLive.copyLink(words, remember)),
     element("div", { class: "walk-controls" }, back, playing, forward),
   );
 
@@ -716,16 +708,6 @@ courseLive.components.walk = async ({ box, words }) => {
       ["word", courseLive.MAX_STEPS],
     ]) {
       if (/^\d+$/.test(asked[name] ?? "") && Number(asked[name]) < count) state[name] = Number(asked[name]);
-    }
-  }
-
-  async function copyAddress() {
-    remember();
-    try {
-      await navigator.clipboard.writeText(location.href);
-      copied.textContent = words.copied;
-    } catch {
-      copied.textContent = location.href; // a browser that does not allow it: the reader copies by hand
     }
   }
 
