@@ -223,7 +223,7 @@ UNSEEN = """() => {
     const drawn = "p, li, td, th, h1, h2, h3, pre, code, pre span, .katex-html, .enlarge > *";
     return [...document.querySelectorAll("article :is(" + drawn + ")")]
         .filter(node => node.textContent.trim() || node.matches(".enlarge > *"))
-        .filter(node => !node.closest("[hidden], .live, .tools"))
+        .filter(node => !node.closest("[hidden], .live, .tools, .home #opening"))
         .map(node => [unseen(node), node.outerHTML.slice(0, 90)]).filter(([what]) => what).slice(0, 8);
 }"""
 
