@@ -16,7 +16,7 @@ help:
 	@echo 'make lab              open the notebooks in JupyterLab'
 	@echo 'make test             run every test and every notebook of every language'
 	@echo 'make check            the quick form: unit tests, no sites, and the English notebooks that changed since they passed'
-	@echo 'make format           lay out all code: modules, tests, scripts, style sheets, English notebooks'
+	@echo 'make format           lay out all code: modules, tests, scripts, style sheets, notebooks'
 	@echo 'make sync             execute changed English notebooks, carry code and outputs to every language'
 	@echo 'make page STEM=index  build one page to look at (LANG=tr: of another language)'
 	@echo 'make pdf              one PDF an edition (needs Chromium)'
@@ -98,7 +98,6 @@ format: $(READY) tests/node_modules/.ready
 	$(BIOME) check --write .
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/python -m tools.editions format
 
 test: $(READY) tests/node_modules/.ready
 	$(BIOME) check .

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.course import ROOT, Course, CourseError
 
-from . import check, exchange, executed, formatting, history, languages, lock, merging, refactor, sync
+from . import check, exchange, executed, history, languages, lock, merging, refactor, sync
 
 
 def run_sync(course: Course, args: argparse.Namespace) -> int:
@@ -20,12 +20,6 @@ def run_sync(course: Course, args: argparse.Namespace) -> int:
             f"these pages were executed with another state of {course.package}, so their outputs may be old;"
         )
         print(f"execute them again: sync --execute {' '.join(old)}")
-    return 0
-
-
-def run_format(course: Course, args: argparse.Namespace) -> int:
-    changed = formatting.format_pages(course, args.stems)
-    print("\n".join(f"wrote {name}; sync it" for name in changed) or "everything is laid out")
     return 0
 
 
@@ -139,8 +133,6 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("stems", nargs="*", metavar="STEM", help="only these chapters")
     sub.add_argument("--execute", action="store_true", help="execute even what has not changed")
     sub.add_argument("--drop", nargs="+", default=[], metavar="STEM#CELL", help="translated cells to give up")
-    sub = command("format", run_format, "Lay out the code of English notebooks.")
-    sub.add_argument("stems", nargs="*", metavar="STEM", help="only these chapters")
     sub = command("check", run_check, "Report drift; exit 1 on errors.")
     sub.add_argument("language", nargs="?", metavar="LANG")
     sub.add_argument("stem", nargs="?", metavar="STEM")

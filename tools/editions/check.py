@@ -8,10 +8,10 @@ from itertools import chain
 
 from nbformat import NotebookNode
 
-from tools.cells import Role, has_checks, is_made, role_of, sections
+from tools.cells import Role, is_made, role_of, sections
 from tools.course import Course, CourseError, cells
 
-from . import executed, form, formatting, generated, numbers, package, pictures
+from . import executed, form, generated, numbers, package, pictures
 from .comparison import differences
 from .lint import lint
 from .lock import Entry, Lock, cell_state, read_lock
@@ -106,7 +106,6 @@ def check_source(course: Course, stem: str) -> Iterator[Finding]:
     )
     for key, what in chain(*parts, numbers.faults(course, stem, notebook)):
         yield error(f"{where}#{key}", what)
-    yield from check_layout(course, stem, notebook)
     for key, cell in cells(notebook, "code").items():
         for output in cell.outputs:
             if output.output_type == "error" or output.get("name") == "stderr":
@@ -120,16 +119,6 @@ def check_source(course: Course, stem: str) -> Iterator[Finding]:
             broken_links(course, stem, cell.source), lint(course, course.source, cell.source, cell.source)
         ):
             yield error(f"{where}#{key}", what)
-
-
-def check_layout(course: Course, stem: str, notebook: NotebookNode) -> Iterator[Finding]:
-    """Check how code is laid out: an error on pages with checks, else one warning."""
-    where, faults = f"{course.source} {stem}", list(formatting.faults(course, stem, notebook))
-    if has_checks(notebook.cells):
-        yield from (error(f"{where}#{key}", what) for key, what in faults)
-    elif faults:
-        number = len({key for key, _ in faults})
-        yield Finding("warning", where, f"{number} code cells are not laid out: run format")
 
 
 def broken_links(course: Course, here: str, text: str) -> Iterator[str]:

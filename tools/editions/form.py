@@ -14,11 +14,23 @@ from itertools import pairwise
 from nbformat import NotebookNode
 
 from tools import cells as contract
-from tools.cells import SHOWN, Role, caption_id, has_checks, having, id_of, is_folded, is_solution, name_of
+from tools.cells import (
+    SHOWN,
+    Role,
+    caption_id,
+    has_checks,
+    having,
+    id_of,
+    is_folded,
+    is_made_code,
+    is_solution,
+    name_of,
+)
 from tools.course import Course, cells
 
 from .markup import plain
 from .names import bound_names, parsed, read_names
+from .package import WIDTH
 
 Fault = tuple[str, str]  # a cell's id, and what to do
 
@@ -61,7 +73,7 @@ def promises(course: Course, stem: str, notebook: NotebookNode) -> Iterator[Faul
 def faults(notebook: NotebookNode) -> Iterator[Fault]:
     """Yield what a page with checks lacks of the form."""
     if has_checks(notebook.cells):
-        for part in (lead, order, opening, imports, summary, quiz, exercises, claims, turns, captions):
+        for part in (lead, order, opening, imports, lines, summary, quiz, exercises, claims, turns, captions):
             yield from part(notebook)
 
 
@@ -209,6 +221,14 @@ def imports(notebook: NotebookNode) -> Iterator[Fault]:
             continue
         if any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(parsed(cell.source))):
             yield key, "imports: move it to 'imports'"
+
+
+def lines(notebook: NotebookNode) -> Iterator[Fault]:
+    """Check that no reader has to scroll a line of code."""
+    for key, cell in cells(notebook, "code").items():
+        longest = max(map(len, cell.source.splitlines()), default=0)
+        if longest > WIDTH and not is_made_code(cell):
+            yield key, f"has a line of {longest} characters; {WIDTH} fit on a page"
 
 
 def summary(notebook: NotebookNode) -> Iterator[Fault]:

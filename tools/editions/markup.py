@@ -40,8 +40,9 @@ def tokens(text: str) -> Iterator[Token]:
         yield from token.children or ()
 
 
+@cache
 def skeleton(text: str) -> Counter[tuple[str, str]]:
-    """Count what a cell has besides words: its contents, and the form that a translation keeps."""
+    """Count what a cell has besides words, its contents and its form; not to be changed."""
     parts: list[tuple[str, str]] = list(rows(text))
     for token in tokens(text):
         if token.type in KINDS:
