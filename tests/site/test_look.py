@@ -20,7 +20,8 @@ FIGURES = """() => [...document.querySelectorAll("article > section figure")].ma
 })"""
 OVERFLOWS = """() => [...document.querySelectorAll(".output pre")].map(output =>
     [Number(output.style.getPropertyValue("--columns")), output.scrollWidth - output.clientWidth])"""
-
+MEASURED = """() => [...document.querySelectorAll("#checks .seeds > .wide")].map(table =>
+    table.scrollWidth - table.clientWidth)"""
 BESIDE = """() => [...document.querySelectorAll(".beside")].map(note => {
     const [box, paragraph] = [note, note.parentElement].map(node => node.getBoundingClientRect());
     const room = document.querySelector("nav.sections").getBoundingClientRect().left - paragraph.right;
@@ -71,10 +72,14 @@ def test_on_a_phone_a_figure_is_in_the_middle_and_its_caption_below_the_text(bro
 
 
 @pytest.mark.parametrize("width", [320, 390])
-def test_on_a_phone_a_printed_table_is_seen_whole(browser, site, width):
+def test_on_a_phone_tables_of_numbers_are_seen_whole(browser, site, width):
     page = browser.new_page(viewport={"width": width, "height": 844})
     page.goto((site / Course().source / "looking-at-heads.html").as_uri())
     hidden = [more for columns, more in page.evaluate(OVERFLOWS) if columns < 48]
+    assert len(hidden) > 3
+    assert max(hidden) <= 0
+    page.locator("#checks summary").first.click()
+    hidden = page.evaluate(MEASURED)
     assert len(hidden) > 3
     assert max(hidden) <= 0
 

@@ -126,15 +126,21 @@ class CellRenderer(SphinxRenderer):
                 self.contents_shown = True
             elif isinstance(node, nodes.paragraph) and (mark := ANSWER.match(node.astext())):
                 node["classes"].append("right" if mark[0] == "✓" else "wrong")
-            elif isinstance(node, nodes.table) and self.role is Role.SEEDS and self.cell not in self.checks:
-                word = words(self.environment.config)
-                label = f"<summary>{word['seeds']}</summary>\n<p>{word['seeds_bound']}</p>"
-                parts = nodes.raw("", label, format="html"), node.deepcopy()
-                node.replace_self(Box("", *parts, tag="details", classes=["seeds"]))
+            elif isinstance(node, nodes.table) and self.role is Role.SEEDS:
+                node.replace_self(self.measured(node))
         has_facts = any("facts" in node["classes"] for node in added if isinstance(node, nodes.paragraph))
         for section in added if self.role is Role.TITLE and not has_facts and not self.is_home() else ():
             if isinstance(section, nodes.section):
                 section += nodes.raw("", TOOLS, format="html")
+
+    def measured(self, table: nodes.table) -> Box:
+        """Return what was measured on each seed; outside the page's checks it is folded."""
+        if self.cell in self.checks:
+            return Box("", table.deepcopy(), classes=["seeds"])
+        word = words(self.environment.config)
+        label = f"<summary>{word['seeds']}</summary>\n<p>{word['seeds_bound']}</p>"
+        parts = nodes.raw("", label, format="html"), table.deepcopy()
+        return Box("", *parts, tag="details", classes=["seeds"])
 
     def dress_beginning(self, node: nodes.paragraph) -> None:
         """Mark what follows a page's title: promise, first link, prerequisites and time."""

@@ -136,8 +136,9 @@ class CourseTranslator(HTML5Translator):
         self.body.append('<em class="han">' if HAN.search(node.astext()) else "<em>")
 
     def visit_table(self, node: nodes.Element) -> None:
-        """Open a table that scrolls inside itself; one of much text is a stack of rows on a phone."""
-        classes = "wide stacked" if much_text(node) else "wide"
+        """Open a table that scrolls; on a phone, one of much text is stacked, unless it is of seeds."""
+        stacked = much_text(node) and "seeds" not in node.parent["classes"]
+        classes = "wide stacked" if stacked else "wide"
         self.body.append(f'<div class="{classes}" role="group" aria-label="{self.word("table")}">')
         super().visit_table(node)
 
