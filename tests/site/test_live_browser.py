@@ -18,7 +18,7 @@ from tools.experiments.live_models import FOLDER, LANGUAGE_MODEL, load_model, tr
 from tools.site.live import HERE, PREFIX, places
 
 COURSE = Course()
-AXE_SAYS = """async () => (await axe.run(".live")).violations
+AXE_SAYS = """async only => (await axe.run(".live", only ? {runOnly: only} : {})).violations
     .map(rule => [rule.id, rule.nodes.slice(0, 3).map(node => node.html.slice(0, 160))])"""
 CUT = """[...document.querySelectorAll(".live-scroll")].filter(box => box.scrollWidth > box.clientWidth)
     .map(box => [box.scrollWidth, box.clientWidth])"""
@@ -272,7 +272,8 @@ def test_a_component_is_open_to_everyone(browser: Browser, site: Path, component
     problems = {"light": page.evaluate(AXE_SAYS)}
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size(PHONE)
-    problems["dark, on a phone"] = page.evaluate(AXE_SAYS)
+    rules = ["color-contrast", "scrollable-region-focusable", "target-size"]
+    problems["dark, on a phone"] = page.evaluate(AXE_SAYS, rules)
     problems["wider than a phone"] = page.evaluate(WIDE)
     assert not any(problems.values()), problems
 

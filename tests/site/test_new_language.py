@@ -82,7 +82,6 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     words = folder / "words.yml"
     said = {key: accented(word) for key, word in yaml.safe_load(words.read_text(encoding="utf-8")).items()}
     words.write_text(yaml.safe_dump(said, allow_unicode=True), encoding="utf-8")
-    run(root, "tools.editions", "sync")
     made = Course(root)
     for stem in made.stems():
         notebook = made.read(CODE, stem)
