@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page
 
-from tools.course import ROOT
+from tools.course import ROOT, Course
 from tools.site.pdf import installed_chromium
 
 CHROMIUM = installed_chromium()
@@ -18,6 +18,13 @@ FLAGS = [
 ]
 MISSING = [] if CHROMIUM else ["Chromium (Debian: apt-get install chromium)"]
 MISSING += [] if AXE.exists() else ["axe-core (in tests/: npm ci)"]
+CHAPTER = "multi-head-attention"
+OF_EACH_LANGUAGE = (CHAPTER, "translations")
+LOOKED_AT = [  # closely: elsewhere `t check` holds formulas, code and HTML to the English
+    f"{code}/{stem}.html"
+    for code in Course().languages
+    for stem in (Course().pages if code == Course().source else OF_EACH_LANGUAGE)
+]
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
     [...document.querySelectorAll("body *")].filter(node => node.getBoundingClientRect().right > innerWidth

@@ -7,20 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
-from browsing import AXE, DESK, PHONE, WIDE, Watched
+from browsing import AXE, CHAPTER, DESK, LOOKED_AT, OF_EACH_LANGUAGE, PHONE, WIDE, Watched
 from PIL import Image
 from playwright.sync_api import Page
 
 from tools.course import Course, cells
 
-CHAPTER = "multi-head-attention"
 COURSE = Course()
-OF_EACH_LANGUAGE = (CHAPTER, "translations")
-LOOKED_AT = [
-    f"{code}/{stem}.html"
-    for code in COURSE.languages
-    for stem in (COURSE.pages if code == COURSE.source else OF_EACH_LANGUAGE)
-]
 
 
 def found(page: Page, query: str) -> list[str]:
