@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from tools.course import Course, cells
-from tools.experiments.live_models import FOLDER, script
+from tools.experiments.live_models import write_script
 
 FILE = "birth-steps"
 CELLS = ("imports", "induction-model", "birth-measure", "induction-train")
@@ -69,4 +69,4 @@ def birth() -> dict[str, Any]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    (FOLDER / f"{FILE}.js").write_text(script(FILE, birth()), encoding="utf-8")
+    write_script(FILE, birth())

@@ -110,10 +110,10 @@ def score(name: str, model: Network, vocabularies: Vocabularies) -> Scores:
     return {key: round(value, 4) for key, value in scores.items()}
 
 
-def script(name: str, content: dict[str, Any]) -> str:
-    """Return a script of one call, which hands `content` to the page."""
+def write_script(name: str, content: dict[str, Any]) -> None:
+    """Write a script of one call, which hands `content` to the page."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    return f"courseLive.store({json.dumps(name)}, {text});\n"
+    (FOLDER / f"{name}.js").write_text(f"courseLive.store({json.dumps(name)}, {text});\n", encoding="utf-8")
 
 
 def content_of(path: Path) -> dict[str, Any]:
@@ -123,8 +123,8 @@ def content_of(path: Path) -> dict[str, Any]:
     return content
 
 
-def model_script(name: str, model: Network, vocabularies: Vocabularies) -> str:
-    """Return the script with a network: parameters in the order of `shapes`, by their names in PyTorch."""
+def content_with(name: str, model: Network, vocabularies: Vocabularies) -> dict[str, Any]:
+    """Return a network for a page: parameters in the order of `shapes`, by their names in PyTorch."""
     parameters = model.state_dict()
     flat = torch.cat([value.flatten() for value in parameters.values()]).half().numpy().astype("<f2")
     source, target = (words.to_tokens(range(len(words))) for words in vocabularies)
@@ -132,7 +132,7 @@ def model_script(name: str, model: Network, vocabularies: Vocabularies) -> str:
     shapes = {key: list(value.shape) for key, value in parameters.items()}
     weights = base64.b64encode(flat.tobytes()).decode()
     heads = {} if name.startswith("bahdanau") else {"num_heads": 4}
-    return script(name, {**words, **heads, "shapes": shapes, "weights": weights})
+    return {**words, **heads, "shapes": shapes, "weights": weights}
 
 
 def load_model(name: str) -> tuple[Any, Vocabularies]:
@@ -196,7 +196,7 @@ def write(name: str) -> None:
         scores[str(seed)] = score(name, model, vocabularies)
         print(name, seed, scores[str(seed)], flush=True)
         if seed == 0:
-            (FOLDER / f"{name}.js").write_text(model_script(name, model, vocabularies), encoding="utf-8")
+            write_script(name, content_with(name, model, vocabularies))
     checksum = hashlib.sha256((FOLDER / f"{name}.js").read_bytes()).hexdigest()
     command = f"python -m tools.experiments.live_models {name} --write"
     about = {"command": command, "seed": 0, "sha256": checksum, "scores": scores}
@@ -234,10 +234,9 @@ def main() -> int:
         print(name, measured, *found, sep="\n  ", flush=True)
     if arguments.write:
         for language in TARGETS:
-            path = FOLDER / f"sentences-{language}.js"
-            path.write_text(script(f"sentences-{language}", sentences(language)), encoding="utf-8")
+            write_script(f"sentences-{language}", sentences(language))
         for name, content in (("sentences-training", training_sentences()), ("grammar", grammar_states())):
-            (FOLDER / f"{name}.js").write_text(script(name, content), encoding="utf-8")
+            write_script(name, content)
     return 1 if wrong else 0
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from mha_course.heads import Head, all_heads, attentions, leave_one_out
-from tools.experiments.live_models import FOLDER, load_model, script
+from tools.experiments.live_models import load_model, write_script
 from tools.experiments.pruning import Experiment, load
 
 NETWORK, FILE = "transformer-fr", "pruning-fr"
@@ -50,4 +50,4 @@ def pruning() -> dict[str, Any]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    (FOLDER / f"{FILE}.js").write_text(script(FILE, pruning()), encoding="utf-8")
+    write_script(FILE, pruning())

@@ -34,7 +34,7 @@ from mha_course.corpus import Vocabulary
 from mha_course.language_model import LanguageModel, fit_language_model, generate
 from mha_course.training import seed_everything
 from tools.course import Course, cells
-from tools.experiments.language_models import NGram
+from tools.experiments.language_models import NGram, up_to
 from tools.experiments.runs import SEEDS, Row, columns_of, measure_all, write_table
 
 CELLS = ("nats-code", "names-code", "pieces-code", "pieces-encode")
@@ -138,16 +138,12 @@ def verdicts(written: Sequence[str]) -> dict[str, list[str]]:
     }
 
 
-def up_to_end(ids: list[int], end: int) -> list[int]:
-    return ids[: ids.index(end)] if end in ids else ids
-
-
 def written_by_counting(table: NGram, draw: torch.Generator) -> str:
     """Write one name with an n-gram."""
     ids = [table.vocabulary.bos]
     while len(ids) <= LONGEST and ids[-1] != table.vocabulary.eos:
         ids.append(int(torch.multinomial(table.probabilities(tuple(ids)), 1, generator=draw)))
-    return "".join(table.vocabulary.to_tokens(up_to_end(ids[1:], table.vocabulary.eos)))
+    return "".join(table.vocabulary.to_tokens(up_to(ids[1:], table.vocabulary.eos)))
 
 
 def measured(setting: Setting, found: Row, written: Sequence[str] | None) -> tuple[Row, list[Row]]:
@@ -188,7 +184,7 @@ def measure(setting: Setting) -> tuple[Row, list[Row]]:
     begin = torch.full((SAMPLES, 1), vocabulary.bos)
     draw = torch.Generator().manual_seed(setting.seed)
     ids = generate(model, begin, LONGEST, stop=vocabulary.eos, generator=draw)[:, 1:].tolist()
-    written = ["".join(vocabulary.to_tokens(up_to_end(row, vocabulary.eos))) for row in ids]
+    written = ["".join(vocabulary.to_tokens(up_to(row, vocabulary.eos))) for row in ids]
     return measured(setting, found, written)
 
 
