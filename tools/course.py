@@ -91,7 +91,7 @@ class Course:
 
     root: Path = ROOT
 
-    def alone(self) -> FileLock:
+    def locked(self) -> FileLock:
         """Return a lock for files that languages share, against other commands on this machine."""
         path = self.root / "_build" / "editions.lock"
         path.parent.mkdir(parents=True, exist_ok=True)

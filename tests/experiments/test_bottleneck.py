@@ -12,9 +12,9 @@ from tools.experiments.bottleneck import (
     ATTENTIONS,
     Setting,
     build,
-    described,
     english_of,
     mistakes,
+    noun_and_adjective,
     settings,
 )
 from tools.experiments.runs import DATA
@@ -42,12 +42,12 @@ def pair(source: str, target: str, alignment: tuple[tuple[int, ...], ...]) -> Pa
     ],
 )
 def test_noun_and_adjective_are_found_before_the_noun_and_after_the_verb(sentence, found):
-    assert described(sentence.split()) == found
+    assert noun_and_adjective(sentence.split()) == found
 
 
 def test_no_pair_of_the_test_split_is_in_training_and_every_pair_of_dev_is():
     train, dev, test = (
-        {described(pair.source) for pair in load_corpus("fr", name)} - {None} for name in SPLITS
+        {noun_and_adjective(pair.source) for pair in load_corpus("fr", name)} - {None} for name in SPLITS
     )
     assert not test & train
     assert dev <= train
@@ -55,7 +55,7 @@ def test_no_pair_of_the_test_split_is_in_training_and_every_pair_of_dev_is():
 
 
 def test_every_sentence_of_the_test_split_has_a_pair():
-    assert all(described(pair.source) for pair in load_corpus("fr", "test"))
+    assert all(noun_and_adjective(pair.source) for pair in load_corpus("fr", "test"))
 
 
 def test_test_sentences_are_no_longer_than_the_others():

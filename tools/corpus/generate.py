@@ -26,7 +26,7 @@ WRITING = {
 }
 
 
-def lot(text: str) -> str:
+def shuffle_key(text: str) -> str:
     """Return a number drawn by ``text`` alone: sorting by it shuffles, the same on every machine."""
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -50,7 +50,9 @@ def held_out() -> set[tuple[str, str]]:
     pairs = combinations()
     regular = [pair for pair in pairs if not french.irregular(*pair)]
     return set(
-        sorted(regular, key=lambda pair: lot("pair " + " ".join(pair)))[: round(HELD_OUT * len(pairs))]
+        sorted(regular, key=lambda pair: shuffle_key("pair " + " ".join(pair)))[
+            : round(HELD_OUT * len(pairs))
+        ]
     )
 
 
@@ -102,7 +104,7 @@ def select() -> dict[str, list[Meaning]]:
     unseen = held_out()
     used = {phrase["en"] for phrase in phrases()}
     chosen: dict[str, list[Meaning]] = {split: [] for split in SPLIT_SIZES}
-    pools = {name: sorted(meanings(name), key=lambda m: lot(english_text(m))) for name in templates()}
+    pools = {name: sorted(meanings(name), key=lambda m: shuffle_key(english_text(m))) for name in templates()}
     for split, size in SPLIT_SIZES.items():
         names = [name for name in pools if split != "test" or "determiners" in templates()[name]]
         for name, quota in quotas(size, names).items():
@@ -110,7 +112,7 @@ def select() -> dict[str, list[Meaning]]:
             fresh = [m for m in wanted if english_text(m) not in used][:quota]
             used |= {english_text(m) for m in fresh}
             chosen[split] += fresh
-        chosen[split].sort(key=lambda m: lot("order " + english_text(m)))
+        chosen[split].sort(key=lambda m: shuffle_key("order " + english_text(m)))
     return chosen
 
 

@@ -37,14 +37,14 @@ def run_stamp(course: Course, args: argparse.Namespace) -> int:
     if args.trivial:
         if args.all or not others:
             raise CourseError("say: stamp --trivial STEM CELL …")
-        with course.alone():
+        with course.locked():
             print("\n".join(history.stamp_trivial(course, first, others)))
         return 0
     if not others or bool(others[1:]) == args.all:
         raise CourseError("say: stamp LANG STEM CELL …, or stamp LANG STEM --all")
     known(course, first)
     stem, ids = others[0], others[1:]
-    with course.alone():
+    with course.locked():
         stale = [key for key in lock.page_state(first, stem, course).stale if args.all or key in ids]
         changes = [(key, history.difference(course, first, stem, key)) for key in stale]
         stamped = lock.stamp(course, first, stem, ids or None)
@@ -61,14 +61,14 @@ def run_diff(course: Course, args: argparse.Namespace) -> int:
 
 
 def run_move(course: Course, args: argparse.Namespace) -> int:
-    with course.alone():
+    with course.locked():
         changed = refactor.move(course, args.stem, args.cells, args.to_stem, args.after)
     print("\n".join(f"wrote {name}" for name in changed) + "\nnow: sync")
     return 0
 
 
 def run_rename(course: Course, args: argparse.Namespace) -> int:
-    with course.alone():
+    with course.locked():
         changed = refactor.rename(course, args.stem, args.old, args.new)
     print("\n".join(f"wrote {name}" for name in changed) + "\nnow: sync")
     return 0
@@ -95,13 +95,13 @@ def run_export(course: Course, args: argparse.Namespace) -> int:
     path = args.file or exchange.default_path(course, args.language, args.stem)
     exchange.write_export(course, args.language, args.stem, path, args.todo, args.force)
     what = "change the page" if args.language == course.source else "write the translation"
-    print(f"{what} in {exchange.shown(course, path)}, then: import {args.language} {args.stem}")
+    print(f"{what} in {exchange.path_in(course, path)}, then: import {args.language} {args.stem}")
     return 0
 
 
 def run_import(course: Course, args: argparse.Namespace) -> int:
     path = args.file or exchange.default_path(course, args.language, args.stem)
-    with course.alone():
+    with course.locked():
         changed = exchange.take_in(course, args.language, args.stem, path, args.stamp)
     for warning in exchange.warnings(course, args.language, args.stem, changed):
         print(warning)

@@ -58,7 +58,7 @@ def write_export(course: Course, language: str, stem: str, path: Path, todo: boo
     text = export(course, language, stem, todo)
     if not force and path.exists() and holds_work(course, language, stem, path):
         raise CourseError(
-            f"{language} {stem}: {shown(course, path)} holds work that was not imported."
+            f"{language} {stem}: {path_in(course, path)} holds work that was not imported."
             " Import it, export into another FILE, or say --force to overwrite it. Nothing was written."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def holds_work(course: Course, language: str, stem: str, path: Path) -> bool:
         if language == course.source:
             return source_cells(file, "") != exported_cells(course.read(language, stem))
         texts = cells(course.read(language, stem))
-        found = passages(language, file, str(shown(course, path)))
+        found = passages(language, file, str(path_in(course, path)))
         return any(p.text and (p.key not in texts or p.text != texts[p.key].source.strip()) for p in found)
     except CourseError:
         return True
@@ -88,7 +88,7 @@ def read_text(path: Path) -> str:
         raise CourseError(f"{path}: cannot be read: {error}") from None
 
 
-def shown(course: Course, path: Path) -> Path:
+def path_in(course: Course, path: Path) -> Path:
     """Return a path as a person in the course's folder names it."""
     return path.relative_to(course.root) if path.is_relative_to(course.root) else path
 
@@ -161,13 +161,13 @@ def take_in(course: Course, language: str, stem: str, path: Path, stamp: bool = 
     """Write the file's translations into the notebook: all, or none where one has a fault."""
     file = read_text(path)
     if language == course.source:
-        return take_in_source(course, stem, file, str(shown(course, path)))
+        return take_in_source(course, stem, file, str(path_in(course, path)))
     head, own = re.match(r"<!-- (.+)\. For each cell", file), f"{stem}, {course.languages[language].name}"
     if head and head[1] != own:
         raise CourseError(
-            f"{shown(course, path)}: is the file of {head[1]}, not of {own}. Nothing was changed"
+            f"{path_in(course, path)}: is the file of {head[1]}, not of {own}. Nothing was changed"
         )
-    found = passages(language, file, str(shown(course, path)))
+    found = passages(language, file, str(path_in(course, path)))
     english, notebook = course.read(course.source, stem), course.read(language, stem)
     texts, lock = cells(notebook), read_lock(course, language)
     after = {key: cell.source for key, cell in texts.items()} | {p.key: p.text for p in found if p.text}
@@ -180,7 +180,7 @@ def take_in(course: Course, language: str, stem: str, path: Path, stamp: bool = 
     keys = Counter(passage.key for passage in found)
     faults += [f"  {language} {stem}#{key}: stands twice" for key, number in keys.items() if number > 1]
     if faults:
-        raise CourseError(f"{shown(course, path)}: nothing was changed, because of\n" + "\n".join(faults))
+        raise CourseError(f"{path_in(course, path)}: nothing was changed, because of\n" + "\n".join(faults))
     for passage in changed:
         texts[passage.key].source = passage.text
         if stamp:

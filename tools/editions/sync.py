@@ -143,7 +143,7 @@ def sync_source(course: Course, stem: str, force: bool = False) -> bool:
         raise CourseError(
             f"{course.source} {stem}: was edited while it was executed; nothing written, run sync again"
         )
-    with course.alone():
+    with course.locked():
         if run:
             drawings.write(course, stem, notebook)
             executed.record(course, stem, notebook)
@@ -215,7 +215,7 @@ def sync(
     locks = {language: read_lock(course, language) for language in course.translations}
     refuse_to_lose(course, locks, stems, drop)
     changed = [f"book/{course.source}/{stem}.ipynb" for stem in chosen if sync_source(course, stem, force)]
-    with course.alone():
+    with course.locked():
         for language in course.translations:
             changed += sync_language(course, language, chosen, everything=not stems)
         return changed if stems else changed + generated.write(course)

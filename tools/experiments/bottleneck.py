@@ -80,7 +80,7 @@ def measure(setting: Setting) -> tuple[Row, list[Row]]:
     return row, [{"seed": str(setting.seed)} | mistake for mistake in wrong]
 
 
-def described(words: Sequence[str]) -> tuple[str, str] | None:
+def noun_and_adjective(words: Sequence[str]) -> tuple[str, str] | None:
     """Return noun, in the singular, and adjective of an English sentence; None where it has no adjective."""
     place = next((place for place, word in enumerate(words) if word in ADJECTIVES), None)
     if place is None:
@@ -110,13 +110,13 @@ def mistakes(test: Sequence[Pair], written: Sequence[list[str]], train: Sequence
     there is just one, and ``trained`` whether a training sentence has it.
     """
     english = english_of(train)
-    trained = {described(pair.source) for pair in train} - {None}
+    trained = {noun_and_adjective(pair.source) for pair in train} - {None}
     nouns = {pair[0] for pair in trained if pair}
     for pair, tokens in zip(test, written, strict=True):
         if tokens == list(pair.target):
             continue
         words = [english.get(token, token) for token in tokens]
-        wanted = described(pair.source)
+        wanted = noun_and_adjective(pair.source)
         assert wanted is not None
         kept = [kind for kind, word in zip(("noun", "adjective"), wanted, strict=True) if word in words]
         found = [word for word in words if word in nouns], [word for word in words if word in ADJECTIVES]

@@ -167,9 +167,9 @@ class Experiment:
         yield "greedy", 0, lambda count: order[:count]
         for name, importance in importances.items():
             yield name, 0, lambda count, importance=importance: least(importance, count)
-        dice = random.Random(self.seed)
+        generator = random.Random(self.seed)
         for draw in range(RANDOM_DRAWS):
-            lottery = {head: dice.random() for head in all_heads(self.model)}
+            lottery = {head: generator.random() for head in all_heads(self.model)}
             yield "random", draw, lambda count, lottery=lottery: least(lottery, count)
 
     def rows(self) -> Iterator[Row]:
@@ -199,10 +199,12 @@ class Experiment:
             {kind: [pair for pair in pairs if is_question(pair) == (kind == KINDS[0])] for kind in KINDS}
             for pairs in (self.data.train, self.data.test)
         )
-        dice = random.Random(self.seed)
+        generator = random.Random(self.seed)
         for draw in range(DATA_DRAWS):
             for chosen_on in KINDS:
-                heads = greedy(self.model, self.score_on(dice.sample(train[chosen_on], DATA_PAIRS)), HALF)
+                heads = greedy(
+                    self.model, self.score_on(generator.sample(train[chosen_on], DATA_PAIRS)), HALF
+                )
                 for tested_on in KINDS:
                     names = {"seed": str(self.seed), "draw": str(draw)}
                     names |= {"chosen_on": chosen_on, "tested_on": tested_on}

@@ -40,7 +40,7 @@ def refuse(course: Course, version: str) -> None:
         raise CourseError("CHANGELOG.md says nothing under [Unreleased]")
 
 
-def renewed(course: Course, version: str, today: str) -> dict[str, str]:
+def with_version(course: Course, version: str, today: str) -> dict[str, str]:
     """Return the files that name the version, as this version has them."""
     start = f"{course.package}/__init__.py"
     said = course.text("CHANGELOG.md").replace(NONE_YET, "")
@@ -85,7 +85,7 @@ def release(
     for command in checks:
         if subprocess.run(command, cwd=course.root, check=False).returncode:
             raise CourseError(f"{' '.join(command)} fails: nothing was released")
-    files = renewed(course, version, date.today().isoformat())
+    files = with_version(course, version, date.today().isoformat())
     before = {name: course.text(name) for name in files}
     try:
         for name, text in files.items():

@@ -123,8 +123,8 @@ def build(
             shutil.rmtree(stray) if stray.is_dir() else stray.unlink()
     workers = min(len(codes), os.cpu_count() or 1)
     with ProcessPoolExecutor(workers, max_tasks_per_child=1) as pool:
-        wells = pool.map(partial(build_edition, course, out, settings, page), codes)
-        done = dict(zip(codes, wells, strict=True))
+        results = pool.map(partial(build_edition, course, out, settings, page), codes)
+        done = dict(zip(codes, results, strict=True))
     shutil.copytree(THEME / "static", out / SHARED, dirs_exist_ok=True)
     (out / SHARED / SHEET).write_text(style_sheet(course), encoding="utf-8")
     there = [code for code in course.languages if (out / code / "index.html").exists()]
@@ -132,6 +132,6 @@ def build(
         write_root(out, course, there)
     if address := settings.get("html_baseurl") or course.settings["html"]["baseurl"]:
         write_sitemap(out, course, str(address), there)
-    for code in (code for code, well in done.items() if not well):
+    for code in (code for code, is_built in done.items() if not is_built):
         print(f"The edition {code!r} has faults; they are listed above.", file=sys.stderr)
     return all(done.values())

@@ -50,10 +50,10 @@ def output_nodes(cell: dict, environment) -> Iterator[nodes.Node | Picture]:
         elif output["output_type"] == "error":
             yield text_block("\n".join(re.sub(r"\x1b\[[\d;]*m", "", line) for line in output["traceback"]))
         else:
-            yield drawn(cell, output, environment) or rich(output, environment)
+            yield drawing_of(cell, output, environment) or rich(output, environment)
 
 
-def drawn(cell: dict, output: dict, environment) -> Picture | None:
+def drawing_of(cell: dict, output: dict, environment) -> Picture | None:
     """Return the drawing that `sync` keeps of a figure, in the reader's language."""
     course, code = course_of(environment.config), environment.config.course_language
     path = drawings.path(PurePosixPath(environment.docname).name, cell["id"])

@@ -186,7 +186,7 @@ def about(app: Sphinx, here: str, stem: str) -> dict[str, Any]:
         "title": app.env.titles[page].astext(),
         "number": course.numbers.get(stem, ""),
         "minutes": word["minutes"].format(n=facts["minutes"]) if "minutes" in facts else "",
-        "prime": f"{facts['minutes']}′" if "minutes" in facts else "",  # where a line is short
+        "short_minutes": f"{facts['minutes']}′" if "minutes" in facts else "",  # where a line is short
         "lead": curled(facts.get("lead", ""), app.config),
         "picture": facts.get("picture"),
         "href": relative_uri(start, target) or start.rpartition("/")[2],

@@ -34,7 +34,7 @@ def plain(node: nodes.Node) -> str:
 
 def formula(mathml: str) -> str:
     """Return MathML as plain text."""
-    text = written(ElementTree.fromstring(mathml.replace("&nbsp;", "\u00a0")))
+    text = plain_element(ElementTree.fromstring(mathml.replace("&nbsp;", "\u00a0")))
     return " ".join(
         text.replace(f"{APPLY} (", "(")
         .replace(f"{APPLY}(", "(")
@@ -44,32 +44,32 @@ def formula(mathml: str) -> str:
     )
 
 
-def written(node: ElementTree.Element) -> str:
+def plain_element(node: ElementTree.Element) -> str:
     """Return one element of MathML as plain text."""
     name = node.tag.rpartition("}")[2]
     if name == "annotation":
         return ""
     if name == "mspace":
         return "" if node.get("width", "").startswith("-") else " "
-    parts = [written(child) for child in node]
+    parts = [plain_element(child) for child in node]
     if name in ("msub", "munder"):
         space = " " * (parts[0] in ("∑", "∏"))  # the bound is no part of what is summed
         return (
             parts[0].removesuffix(APPLY)
-            + moved(parts[1], LOW, "_")
+            + small_signs(parts[1], LOW, "_")
             + APPLY * parts[0].endswith(APPLY)
             + space
         )
     if name == "msup":
-        return parts[0] + moved(parts[1], HIGH, "^")
+        return parts[0] + small_signs(parts[1], HIGH, "^")
     if name in ("msubsup", "munderover"):
         space = " " * (parts[0] in ("∑", "∏"))
-        return parts[0] + moved(parts[1], LOW, "_") + moved(parts[2], HIGH, "^") + space
+        return parts[0] + small_signs(parts[1], LOW, "_") + small_signs(parts[2], HIGH, "^") + space
     if name == "mfrac":
-        over, under = map(grouped, parts)
+        over, under = map(in_brackets, parts)
         return f"{over}/{under}" if len(over + under) < 8 else f" {over} / {under} "
     if name == "msqrt":
-        return "√" + grouped("".join(parts))
+        return "√" + in_brackets("".join(parts))
     if name in ("mtable", "mtr"):
         whole = (", " if name == "mtr" else "; ").join(part for part in parts if part.strip())
         return re.sub(r"[,;] (?= =)", "", whole)  # an equation over several lines
@@ -81,17 +81,17 @@ def written(node: ElementTree.Element) -> str:
     return f" {text} " if name == "mo" and text in RELATIONS else text
 
 
-def grouped(text: str) -> str:
+def in_brackets(text: str) -> str:
     """Put parentheses around more than one sign."""
     text = text.strip()
     return text if re.fullmatch(r"\w*|\([^()]*\)", text) else f"({text})"
 
 
-def moved(text: str, places: dict[int, int], mark: str) -> str:
+def small_signs(text: str, places: dict[int, int], mark: str) -> str:
     """Return an index or exponent in small signs where each has one, else behind a mark."""
     text = text.strip()
     if all(ord(sign) in places for sign in text):
         return text.translate(places)
     if text in "′″":
         return text
-    return mark + (f"({text})" if mark == "^" and re.fullmatch(r"\w{2,}", text) else grouped(text))
+    return mark + (f"({text})" if mark == "^" and re.fullmatch(r"\w{2,}", text) else in_brackets(text))

@@ -109,10 +109,10 @@ class CellRenderer(SphinxRenderer):
         titles = [EFFORT.sub("", plain(node)) for node in added if isinstance(node, nodes.title)][-1:]
         titles = [curled(title, config) for title in titles]
         self.heading = "".join(titles) or self.heading
-        texts = [curled(text, config) for text in filter(None, map(said, added))]
+        texts = [curled(text, config) for text in filter(None, map(search_text, added))]
         if (texts or not self.passages) and self.role is not Role.SEEDS:
             text = " ".join(titles + texts).replace("\n", " ")
-            self.add_passage(self.cell, text, named(added) or self.heading)
+            self.add_passage(self.cell, text, defined_term(added) or self.heading)
 
     def dress(self, added: list[nodes.Node]) -> None:
         """Add classes for the style sheet: what kind of passage this is."""
@@ -245,7 +245,7 @@ def close_gap(strong: nodes.strong) -> None:
         after.parent.replace(after, nodes.Text(after.lstrip(" ")))
 
 
-def said(node: nodes.Node) -> str:
+def search_text(node: nodes.Node) -> str:
     """Return a block's text for the search: tables by row, quiz answers left out."""
     if isinstance(node, nodes.table):
         rows = ([plain(entry) for entry in row.findall(nodes.entry)] for row in node.findall(nodes.row))
@@ -256,7 +256,7 @@ def said(node: nodes.Node) -> str:
     return plain(node)
 
 
-def named(added: list[nodes.Node]) -> str:
+def defined_term(added: list[nodes.Node]) -> str:
     """Return the term that a passage defines, `**Query** (the question): …`; empty where it defines none."""
     first = next((node for node in added if isinstance(node, nodes.title | nodes.paragraph)), None)
     if not isinstance(first, nodes.paragraph) or not isinstance(first_part(first), nodes.strong):

@@ -20,7 +20,7 @@ WIDEST, ROOM = 30, 60  # signs: of one column, of all columns
 PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
 
 
-def said(node: nodes.Element) -> str:
+def words_in(node: nodes.Element) -> str:
     """Return the words of a heading or a table's cell; formulas are none."""
     texts = (text.astext() for text in node.findall(nodes.Text) if not isinstance(text.parent, nodes.math))
     return " ".join("".join(texts).split())
@@ -29,12 +29,12 @@ def said(node: nodes.Element) -> str:
 def heads(group: nodes.tgroup) -> list[str]:
     """Return the words over a table's columns."""
     rows = list(group.findall(nodes.thead))
-    return [said(cell) for cell in rows[0][0]] if rows else []
+    return [words_in(cell) for cell in rows[0][0]] if rows else []
 
 
 def much_text(table: nodes.table) -> bool:
     """Return whether a table is too wide for a phone: three columns or more, and much text."""
-    rows = [[len(said(cell)) for cell in row] for row in table.findall(nodes.row)]
+    rows = [[len(words_in(cell)) for cell in row] for row in table.findall(nodes.row)]
     columns = list(zip(*rows, strict=False))
     return len(columns) > 2 and sum(min(max(lengths), WIDEST) for lengths in columns) > ROOM
 
@@ -77,7 +77,7 @@ class CourseTranslator(HTML5Translator):
         """
         if node["ids"] and CHECKS not in node["classes"]:
             title = node.next_node(nodes.title)
-            label = self.word("permalink") + (self.word("colon") + escape(said(title)) if title else "")
+            label = self.word("permalink") + (self.word("colon") + escape(words_in(title)) if title else "")
             attributes = f'tabindex="-1" aria-label="{label}" title="{self.word("permalink")}"'
             self.body.append(f'<a class="headerlink" href="#{node["ids"][0]}" {attributes}>#</a>')
 
@@ -144,7 +144,7 @@ class CourseTranslator(HTML5Translator):
 
     def visit_entry(self, node: nodes.Element) -> None:
         """Open a table's cell. A head without words is no heading: an empty corner, or a formula alone."""
-        head = isinstance(node.parent.parent, nodes.thead) and said(node) != ""
+        head = isinstance(node.parent.parent, nodes.thead) and words_in(node) != ""
         classes = " ".join(name for name in node["classes"] if name.startswith("text-"))
         written = f' class="{classes}"' if classes else ""
         above = heads(node.parent.parent.parent)
