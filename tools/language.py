@@ -31,7 +31,7 @@ class Language:
     alphabet: str = "abcdefghijklmnopqrstuvwxyz"  # the order of its letters, in which the glossary is sorted
     letters: str = ""  # a pattern of letters that no other language of the course writes its words with
     common_words: str = ""  # words, parted by spaces, that give away that a text is in this language
-    unbroken: list[str] = field(default_factory=list)  # patterns of words whose hyphen must not end a line
+    unbroken: list[str] = field(default_factory=list)  # patterns of words and numbers that no line breaks in
     avoid: dict[str, str] = field(default_factory=dict)  # patterns of words not to use, with the right word
     wrong: dict[str, str] = field(default_factory=dict)  # patterns not to write, with what to do instead;
     # in these, \uFFFC stands for code or a formula

@@ -84,6 +84,12 @@ def test_on_a_phone_tables_of_numbers_are_seen_whole(browser, site, width):
     assert max(hidden) <= 0
 
 
+def test_thousands_parted_by_a_space_stay_in_one_line(site):
+    text = (site / "tr" / "long-contexts.html").read_text(encoding="utf-8")
+    assert "10\u202f000" in text
+    assert "10 000" not in text
+
+
 def test_explanations_stand_beside_their_paragraphs_where_there_is_room(browser, address):
     """They are no taller than the paragraph, so nothing below, however wide, is covered."""
     page = browser.new_page(viewport={"width": 1920, "height": 1080})

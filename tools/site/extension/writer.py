@@ -41,14 +41,14 @@ def much_text(table: nodes.table) -> bool:
 
 @cache
 def unbroken_words(course: Course, language: str) -> re.Pattern[str]:
-    """Return a pattern of the words of an edition and of the source whose hyphen ends no line."""
+    """Return a pattern of what no line may be broken in, for an edition and for the source."""
     codes = dict.fromkeys((course.source, language))
     return re.compile("|".join(word for code in codes for word in course.languages[code].unbroken) or "(?!)")
 
 
 def with_joiner(word: re.Match[str]) -> str:
-    """Return a word that no line can be broken in."""
-    return word[0].replace("-", "-\u2060")
+    """Return a word or a number that no line can be broken in."""
+    return word[0].replace("-", "-\u2060").replace(" ", "\u202f")
 
 
 class Box(nodes.General, nodes.Element):
@@ -149,7 +149,8 @@ class CourseTranslator(HTML5Translator):
         written = f' class="{classes}"' if classes else ""
         above = heads(node.parent.parent.parent)
         column = node.parent.index(node)
-        if not head and 0 < column < len(above) and above[column]:  # what a phone writes before it
+        has_head = 0 < column < len(above) and above[column]
+        if not head and has_head and node.astext().strip():  # what a phone writes before it
             written += f' data-head="{escape(above[column])}"'
         self.body.append(f'<th scope="col"{written}>' if head else f"<td{written}>")
         self.context.append("</th>" if head else "</td>")
