@@ -1,4 +1,4 @@
-"""Write a notebook as one Markdown file, for authors and translators without Jupyter, and read it back."""
+"""Write a notebook as one Markdown file, for translators without Jupyter, and read the translation back."""
 
 import re
 from collections import Counter
@@ -7,30 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools.cells import Role, is_made, sections
 from tools.course import Course, CourseError, cells
 
+from . import source_file
 from .comparison import Difference, differences
 from .glossary import allowed_words, terms_in
 from .lint import lint
 from .lock import Entry, cell_state, read_lock, write_lock
 from .records import digest
-from .sync import tidy
+from .source_file import END
 
 HEADER = """\
 <!-- {stem}, {name}. For each cell: the English, then after "%%% {code}" the translation.
      Leave the English and the lines that begin with %%% as they are; an empty translation stays as it was.
      Formulas, `code` and link targets are the same in every language. -->
 """
-
-
-SOURCE_HEADER = """\
-<!-- {stem}. "%%% text ID" and "%%% code ID tag,tag" begin a cell; cells may be added, moved and removed.
-     An id is words of a-z and 0-9 with hyphens, and is kept for ever. -->
-"""
-END = "%%% end "
 
 
 @dataclass(frozen=True)
@@ -40,16 +33,6 @@ class Passage:
     key: str
     digest: str
     english: str
-    text: str
-
-
-@dataclass(frozen=True)
-class SourceCell:
-    """A cell of the English file."""
-
-    kind: str
-    key: str
-    tags: tuple[str, ...]
     text: str
 
 
@@ -73,7 +56,9 @@ def holds_work(course: Course, language: str, stem: str, path: Path) -> bool:
         return False
     try:
         if language == course.source:
-            return source_cells(file, "") != exported_cells(course.read(language, stem))
+            return source_file.source_cells(file, "") != source_file.exported_cells(
+                course.read(language, stem)
+            )
         texts = cells(course.read(language, stem))
         found = passages(language, file, str(path_in(course, path)))
         return any(p.text and (p.key not in texts or p.text != texts[p.key].source.strip()) for p in found)
@@ -100,7 +85,7 @@ def default_path(course: Course, language: str, stem: str) -> Path:
 def export(course: Course, language: str, stem: str, todo: bool = False) -> str:
     """Return the file's text; ``todo``: only cells that are not fresh, with code between them for context."""
     if language == course.source:
-        return export_source(course, stem)
+        return source_file.export(course, stem)
     source, texts = course.read(course.source, stem), cells(course.read(language, stem))
     lock, name = read_lock(course, language), course.languages[language].name
     parts = [HEADER.format(stem=stem, name=name, code=language)]
@@ -161,7 +146,7 @@ def take_in(course: Course, language: str, stem: str, path: Path, stamp: bool = 
     """Write the file's translations into the notebook: all, or none where one has a fault."""
     file = read_text(path)
     if language == course.source:
-        return take_in_source(course, stem, file, str(path_in(course, path)))
+        return source_file.take_in(course, stem, file, str(path_in(course, path)))
     head, own = re.match(r"<!-- (.+)\. For each cell", file), f"{stem}, {course.languages[language].name}"
     if head and head[1] != own:
         raise CourseError(
@@ -233,61 +218,3 @@ def warnings(course: Course, language: str, stem: str, keys: list[str]) -> Itera
         for level, what in compared(course, language, english, texts, key):
             if level == "warning":
                 yield f"warning: {language} {stem}#{key}: {what}"
-
-
-def export_source(course: Course, stem: str) -> str:
-    """Return the English notebook as text, from which ``take_in_source`` makes it again."""
-    parts = [SOURCE_HEADER.format(stem=stem)]
-    for cell in exported_cells(course.read(course.source, stem)):
-        header = f"%%% {cell.kind} {cell.key} {','.join(cell.tags)}".rstrip()
-        parts.append(f"{header}\n{cell.text}\n")
-    return "\n".join(parts)
-
-
-def exported_cells(notebook: NotebookNode) -> list[SourceCell]:
-    return [
-        SourceCell(
-            "code" if cell.cell_type == "code" else "text",
-            cell["id"],
-            tuple(cell.metadata.get("tags", [])),
-            cell.source.strip("\n"),
-        )
-        for cell in notebook.cells
-    ]
-
-
-def source_cells(file: str, where: str) -> list[SourceCell]:
-    """Return the cells of an English file, which may be an author's own."""
-    blocks = re.split(r"^%%% (.*)$", file, flags=re.MULTILINE)
-    found: list[SourceCell] = []
-    for header, body in zip(blocks[1::2], blocks[2::2], strict=True):
-        if re.fullmatch(r"end [0-9a-f]{12}\s*", header):
-            if body.strip():
-                raise CourseError(f"{where}: text stands beneath '{END}…': give it a line '%%% text ID'")
-            continue
-        row = re.fullmatch(r"(text|code) ([a-z][\w-]*) ?(\S*)\s*", header)
-        if not row or row[2] in [cell.key for cell in found]:
-            raise CourseError(
-                f"{where}: the line '%%% {header}' is not '%%% text ID' or '%%% code ID' of a new id"
-            )
-        found.append(SourceCell(row[1], row[2], tuple(row[3].split(",") if row[3] else ()), body.strip("\n")))
-    return found
-
-
-def take_in_source(course: Course, stem: str, file: str, where: str) -> list[str]:
-    """Make the English notebook of a file, new or changed. Cells that are as before keep their outputs."""
-    exists = stem in course.stems()
-    before = {cell["id"]: cell for cell in course.read(course.source, stem).cells} if exists else {}
-    made, changed = [], []
-    for row in source_cells(file, where):
-        cell = new_code_cell(row.text) if row.kind == "code" else new_markdown_cell(row.text)
-        old = before.get(row.key)
-        if old and (old.cell_type, old.source.strip("\n")) == (cell.cell_type, cell.source):
-            cell = old
-        else:
-            changed.append(row.key)
-        cell["id"], cell.metadata["tags"] = row.key, list(row.tags)
-        made.append(cell)
-    notebook = new_notebook(cells=made, metadata=course.read(course.source, stem).metadata if exists else {})
-    course.write(course.source, stem, tidy(notebook, course, stem))
-    return changed + [f"{key} (removed)" for key in before if key not in {cell["id"] for cell in made}]
