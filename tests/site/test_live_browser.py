@@ -290,7 +290,7 @@ def test_longer_words_make_a_component_no_wider(
 def test_the_home_page_shows_the_translator_where_its_picture_was(browser: Browser, site: Path) -> None:
     page = browser.new_page(viewport=DESK, reduced_motion="reduce")
     opened(page, site, "index", "translator", "vi")
-    assert not page.locator("#live-translator").is_visible()
+    assert not page.locator("#opening").is_visible()
     place = page.locator(".live-translator").bounding_box()
     assert place and 0 <= place["y"] <= DESK["height"] / 2 and place["width"] > DESK["width"] / 2
 

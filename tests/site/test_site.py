@@ -199,7 +199,7 @@ def test_the_home_page_shows_every_chapter_with_its_promise_and_time(site, code)
     time = COURSE.read(code, next(iter(COURSE.numbers))).cells[0].source.split("\n\n")[-1]
     minutes = re.search(r"\d+", time)[0]
     assert page.select_one(".start a").get_text().endswith(word["minutes"].format(n=minutes))
-    assert page.select_one("#live-translator figure .drawing")
+    assert page.select_one("#opening figure .drawing")
     assert [link["data-edition"] for link in page.select(".editions a")] == list(COURSE.languages)
 
 

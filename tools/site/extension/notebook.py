@@ -90,8 +90,6 @@ def code_cell(cell: dict, role: Role, renderer: CellRenderer) -> list[nodes.Node
         if key := fold_word(cell, role, has_picture):
             label = fold_label(key, source, words(renderer.environment.config), name)
             parts = [folded(label, *parts, classes=["aside"])]
-    if role is Role.OPENING and renderer.environment.docname == renderer.environment.config.root_doc:
-        shown = [Box("", *shown, ids=["live-translator"])]
     if name and (start := re.search(rf"^(?:class|def) {name}\b", source, re.MULTILINE)):
         signature = " ".join(source[start.start() :][:SIGNATURE].split())
         renderer.add_passage(cell["id"], f"{name} {signature}", name)
