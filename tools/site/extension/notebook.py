@@ -15,6 +15,7 @@ from sphinx.errors import SphinxError
 
 from tools.cells import Role, caption_id, fold_word, is_solution, name_of, shown_name
 from tools.course import parsed_notebook
+from tools.editions.names import parsed
 
 from .edition import course_of, words
 from .outputs import Picture, output_nodes
@@ -125,23 +126,14 @@ def fold_label(key: str, source: str, word: dict[str, str], name: str) -> str:
     return f'{escape(word[key])} ✓ <span class="checks">{checks}</span>'
 
 
-def statements(source: str) -> list[ast.stmt]:
-    """Return the statements of a cell; none where it has lines that only IPython reads."""
-    try:
-        return ast.parse(source).body
-    except SyntaxError:
-        return []
-
-
 def assertions(source: str) -> list[str]:
     """Return the assertions of a cell, as code."""
-    nodes_of = (node for statement in statements(source) for node in ast.walk(statement))
-    return [ast.unparse(node.test) for node in nodes_of if isinstance(node, ast.Assert)]
+    return [ast.unparse(node.test) for node in ast.walk(parsed(source)) if isinstance(node, ast.Assert)]
 
 
 def only_diagrams(source: str) -> bool:
     """Return whether a cell only shows drawings of the package."""
-    found = statements(source)
+    found = parsed(source).body
     return bool(found) and all(re.fullmatch(r"diagram\(.*\)", ast.unparse(part)) for part in found)
 
 
