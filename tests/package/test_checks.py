@@ -90,6 +90,12 @@ def pruned():
     return prune_heads(MultiHeadAttention(12, 3), [Head("", 0)])
 
 
+class Linears(nn.Module):
+    """Four layers without a number of heads."""
+
+    linears = nn.ModuleList(nn.Linear(2, 2) for _ in range(4))
+
+
 def eager(*sizes, heads=3):
     return EagerAttention(*sizes, 12, heads, 0.0)
 
@@ -360,6 +366,8 @@ REFUSED = [
     (lambda: to_d2l(MultiHeadAttention(12, 3, bias=True), eager(12, 12, 12)), ValueError, "module must have the same layers and biases, got W_k.bias, W_o.bias"),
     (lambda: to_d2l(MultiHeadAttention(12, 3), eager(7, 12, 12)), ValueError, "module must have W_k.weight of shape (12, 12), got (12, 7)"),
     (lambda: from_annotated(nn.Linear(2, 2)), TypeError, "module must have h, dropout and four linears, got Linear"),
+    (lambda: to_annotated(nn.Linear(2, 2), AnnotatedAttention(3, 12)), TypeError, "attention must be MultiHeadAttention of this package, got Linear"),
+    (lambda: from_annotated(Linears()), TypeError, "module must have h, dropout and four linears, got Linears"),
     (lambda: to_annotated(MultiHeadAttention(12, 3), nn.Linear(2, 2)), TypeError, "module must have h, dropout and four linears, got Linear"),
     (lambda: to_annotated(MultiHeadAttention(12, 3), AnnotatedAttention(3, 12)), ValueError, "module must have the same layers and biases"),
     (lambda: to_annotated(MultiHeadAttention(12, 3, bias=True, key_size=7), AnnotatedAttention(3, 12)), ValueError, "attention must have key_size 12 for the Annotated Transformer's class, got 7"),

@@ -90,8 +90,8 @@ def test_corpus_bleu_is_one_for_the_references_and_zero_without_a_common_run_of_
 
 
 def test_exact_match_counts_whole_sentences():
-    predictions = ["a b", "a b c", "a", "b a", "", "d"]
-    assert exact_match(predictions, ["a  b", ["a", "b"], "a b", "a b", [], ("d",)]) == 3 / 6
+    predictions = ["a b", "a b c", "a", "b a", "", "d", "d"]
+    assert exact_match(predictions, ["a  b", ["a", "b"], "a b", "a b", [], ("d",), "d e"]) == 3 / 7
 
 
 def test_alignment_accuracy_counted_by_hand():
