@@ -30,6 +30,7 @@ from tools.site.extension import notebook, notices
 from tools.site.extension.code import by_line
 from tools.site.extension.formulas import with_decimal
 from tools.site.extension.home import STATIC
+from tools.site.extension.pages import digest_of
 from tools.site.extension.plain import plain
 from tools.site.extension.terms import patterns
 from tools.site.extension.writer import PRE
@@ -106,6 +107,16 @@ def test_nothing_is_loaded_from_another_host(site):
             assert not outside.match(address), (page, node)
     for sheet in (site / "_shared").rglob("*.css"):
         assert not re.search(r"url\(['\"]?(https?:)?//|@import", sheet.read_text()), sheet
+
+
+def test_no_script_holds_up_the_styles(site):
+    """A browser that meets a policy fetches no style before a script above it has come."""
+    for page in pages_of(site):
+        holding = parsed(page).head.select('script[src]:not([defer]):has(~ link[rel="stylesheet"])')
+        assert not holding, page
+    chapter = parsed(site / COURSE.source / f"{FORM}.html")
+    policy = chapter.find("meta", attrs={"http-equiv": "Content-Security-Policy"})["content"]
+    assert f"'{digest_of(chapter.head.script.string)}'" in policy
 
 
 def test_every_picture_says_in_words_what_it_shows(site):

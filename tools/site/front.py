@@ -1,7 +1,5 @@
 """The pages above the editions: one picks the reader's language, one answers for lost addresses."""
 
-import base64
-import hashlib
 import re
 from pathlib import Path
 
@@ -10,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader
 from tools.course import Course
 
 from .extension import THEME
-from .extension.pages import POLICY, page_address
+from .extension.pages import POLICY, digest_of, page_address
 
 MARK = "own-policy"
 
@@ -37,8 +35,7 @@ def policy_of(page: str) -> str:
     rules = ["default-src 'none'"]
     for name, rule in kinds.items():
         for text in re.findall(rf"<{name}>(.*?)</{name}>", page, re.DOTALL):
-            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-            rules.append(f"{rule} 'sha256-{digest}'")
+            rules.append(f"{rule} '{digest_of(text)}'")
     return "; ".join(rules)
 
 
