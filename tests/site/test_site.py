@@ -339,7 +339,7 @@ def test_predictions_answers_and_measured_tables_have_their_looks(chapter):
     ("code", "kept"),
     [
         ("keys = torch.tensor([[2.0, 0], [1, 1]])", ["[2.0, 0]", "[1, 1]"]),
-        ("a = q @ W_k(keys).transpose(1, 2)  # (batch, keys)", ["(keys)", "(1, 2)"]),
+        ("a = q @ W_k(keys).transpose(1, 2)  # (batch, keys)", ["(keys)", "(1, 2)", "(batch, keys)"]),
         ("f(queries, keys, values, valid_lens)", []),
         ("f(\n    keys[:, 0], {1: 2}\n)", ["[:, 0]", "{1: 2}"]),
         ('print(f"{x:.2f} [{y}]", "(a, b)")', []),

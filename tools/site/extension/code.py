@@ -3,12 +3,13 @@
 import re
 from html import unescape
 
-BRACKET = 22  # signs of a bracket without others in it that stays in one line
+BRACKET = 24  # signs of a bracket without others in it that stays in one line
 LINE = 45  # signs; a comment that ends behind them stands below its code on a phone
 TAG = re.compile("<[^>]*>")
 PUNCTUATION = re.compile(r'<span class="p">([^<]{2,})</span>')
 OPENING, CLOSING = (rf'<span class="p">[{signs}]</span>' for signs in (r"(\[{", r")\]}"))
 INNERMOST = re.compile(f"{OPENING}(?:(?!{OPENING}|{CLOSING}).)*{CLOSING}")
+SHAPE = re.compile(r"\([^()]*\)")  # in a comment
 LONG_CALL = re.compile(rf'(?<!"kept">)<span class="p">\(</span>(?!{CLOSING})')
 
 
@@ -25,6 +26,8 @@ def line_element(line: str) -> str:
     line = PUNCTUATION.sub(lambda token: "".join(f'<span class="p">{sign}</span>' for sign in token[1]), line)
     line = INNERMOST.sub(kept_if_short, line)
     line = LONG_CALL.sub(r"\g<0><wbr>", line)
+    code, mark, comment = line.partition('<span class="c1">')
+    line = code + mark + SHAPE.sub(kept_if_short, comment)
     style = f' style="--in:{indent}ch"' if indent else ""
     if len(text) > LINE and '</span>  <span class="c1">' in line:
         return f'<span class="line noted"{style}>{line.removesuffix("</span>")}\n</span></span>'
