@@ -4,4 +4,4 @@ Each module stands for a chapter: import from it, for example
 ``from mha_course.attention import MultiHeadAttention``.
 """
 
-__version__ = "1.0.0"
+__version__ = "2.0.0"
