@@ -1,4 +1,4 @@
 """Run in a page's kernel before its first cell, by `sync` and by the tests."""
 
-# Apart from the page's names.
+# One expression, which adds no name to those of the page.
 __import__("runpy").run_path(__file__.replace("startup.py", "drawn.py"))
