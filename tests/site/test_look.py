@@ -63,6 +63,20 @@ def test_nothing_moves_when_the_home_page_begins_to_play(browser, address, code)
     assert page.locator("head link[href*='live.css']").count() == 1
 
 
+@pytest.mark.parametrize("code", list(Course().languages))
+def test_on_a_phone_the_home_page_is_short(browser, site, code):
+    """With the fonts of phones it takes four screens; those of a bare machine are wider."""
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto((site / code / "index.html").as_uri())
+    page.locator(".hero-told").wait_for()
+    assert page.evaluate("document.documentElement.scrollHeight") / 844 < 4.4
+    rows = page.locator(".card:has(.number)")
+    assert rows.count() == page.locator(".card .minutes").count() > 10
+    assert not page.locator("article .editions").is_visible()
+    page.locator("header .languages summary").click()
+    assert page.locator("header .languages li").count() == len(Course().languages)
+
+
 def test_on_a_phone_a_figure_is_in_the_middle_and_its_caption_below_the_text(browser, site):
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto((site / Course().source / "multi-head-attention.html").as_uri())
