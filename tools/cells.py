@@ -7,6 +7,7 @@ as fields of the search data or as classes; they do not read ids. A new role is 
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -151,6 +152,7 @@ def is_folded(cell: Cell) -> bool:
     return role_of(cell) is Role.SETUP or bool(FOLDING_TAGS & set(cell["metadata"].get("tags", [])))
 
 
+@cache
 def is_made(key: str) -> bool:
     """Return True for the id of a Markdown cell that sync makes and nobody translates."""
     return role_of({"id": key, "cell_type": "markdown", "metadata": {}}) in (Role.SEEDS, Role.TABLE)

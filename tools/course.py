@@ -25,6 +25,7 @@ from tools.language import Language, functions_of
 CLAIMS = "tools/experiments/claims.tsv"
 RUNNING = "book/running.tsv"
 ROOT = Path(__file__).resolve().parents[1]
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where there is one
 
 
 class CourseError(Exception):
@@ -35,7 +36,7 @@ class CourseError(Exception):
 def parsed_yaml(path: str, text: str) -> dict[str, Any]:
     """Return the content of a settings file, parsed once; not to be changed."""
     try:
-        return yaml.safe_load(text) or {}
+        return yaml.load(text, LOADER) or {}
     except yaml.YAMLError as error:
         raise CourseError(f"{path}: {error}") from None
 

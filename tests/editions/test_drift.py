@@ -198,7 +198,7 @@ def test_a_broken_settings_file_is_named(course: Course, name: str, capsys: pyte
     (course.root / name).write_text("package: json\nclose: Ka: pat\n", encoding="utf-8")
     assert main(["--root", str(course.root), "check"]) == 1
     said = "".join(capsys.readouterr())
-    assert said.startswith(f"error: {name}: mapping values are not allowed here")
+    assert said.startswith(f"error: {name}: mapping values are not allowed")
     assert "line 2, column 10" in said
 
 

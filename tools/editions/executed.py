@@ -50,9 +50,8 @@ def package_digest(course: Course, notebook: NotebookNode) -> str:
     texts, waiting = {"": page}, set(imported(page, course.package))
     while waiting:
         path = waiting.pop()
-        for file in (folder.parent / path).with_suffix(".py"), folder.parent / path / "__init__.py":
-            name = file.relative_to(folder.parent).as_posix()
-            if name not in texts and file.exists():
+        for name in f"{path}.py", f"{path}/__init__.py":
+            if name not in texts and (file := folder.parent / name).exists():
                 texts[name] = code_of(file.read_text(encoding="utf-8"))
                 waiting |= imported(texts[name], course.package)
     data = [path for path in data_files(folder) if any(is_named(path, text) for text in texts.values())]

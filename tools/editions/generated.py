@@ -43,13 +43,12 @@ def files(course: Course) -> Iterator[tuple[str, str]]:
 
 def chapters(course: Course) -> str:
     """Return the table of chapters by language: ✓ where every passage is in the language."""
-    codes = [
-        code for code in course.languages if any(page_state(code, s, course).fresh for s in course.stems())
-    ]
+    states = {code: {s: page_state(code, s, course) for s in course.stems()} for code in course.languages}
+    codes = [code for code in states if any(state.fresh for state in states[code].values())]
     lines = [["", *(course.languages[code].name for code in codes)]]
     for stem in course.stems():
         heading = course.read(course.source, stem).cells[0].source.splitlines()[0]
-        whole = {code for code in codes if not page_state(code, stem, course).untranslated}
+        whole = {code for code in codes if not states[code][stem].untranslated}
         links = (f"[{'✓' if c in whole else course.source}](book/{c}/{stem}.ipynb)" for c in codes)
         lines.append([heading.removeprefix("# ").split(":")[0], *links])
     return table(*lines)

@@ -45,9 +45,10 @@ def missing_terms(
     """Yield terms of the English cell, each with its agreed words, if the text has none of these."""
     wanted = terms_in(course, english)
     for row in course.terms:
-        term, words = row[course.source], tuple(allowed_words(row, language))
-        if term in wanted and words and not has_word(course.languages[language], words, text):
-            yield term, words
+        if (term := row[course.source]) in wanted:
+            words = tuple(allowed_words(row, language))
+            if words and not has_word(course.languages[language], words, text):
+                yield term, words
 
 
 def has_word(language: Language, words: tuple[str, ...], text: str) -> bool:
@@ -63,13 +64,13 @@ def words_of(language: Language, text: str) -> str:
 def terms_in(course: Course, text: str) -> frozenset[str]:
     """Return the terms that a text in the source language uses."""
     source, names = course.languages[course.source], tuple(row[course.source] for row in course.terms)
-    return names_in(source, names, words_of(source, text))
+    return names_in(source, names, text)
 
 
 @cache
-def names_in(language: Language, names: tuple[str, ...], prose: str) -> frozenset[str]:
+def names_in(language: Language, names: tuple[str, ...], text: str) -> frozenset[str]:
     """Return the names in a text; "attention" in "multi-head attention" is no term of its own."""
-    found = set()
+    prose, found = words_of(language, text), set()
     for name in sorted(names, key=len, reverse=True):
         prose, times = any_of(language, (name,)).subn(" … ", prose)
         found |= {name} if times else set()

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 
 from tools.course import Course
 
@@ -25,9 +26,10 @@ def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
     if re.search(r"\{[\w:-]+\}`|^\([\w-]+\)=|^:::", text, re.MULTILINE):
         yield "has a MyST role, label or directive, which only the site would render"
     yield from language.faults(plain(text))
+    prose = plain(text).lower()
     for wrong, right in language.avoid.items():
         start = r"\b" if language.spaces else ""  # else nothing shows where a word begins
-        if said := re.search(start + wrong, plain(text).lower()):
+        if said := typography.compiled(start + wrong).search(prose):
             yield f"says {said[0]!r}, which is wrong here: {right!r}"
     yield from typography.faults(course, code, text)
     if code != course.source and any(english_left_in(english, text, set())):
@@ -37,14 +39,20 @@ def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
 
 def english_left_in(english: str, text: str, shared: set[str]) -> Iterator[str]:
     """Yield four English words in a row, or an English heading, but no title, quotation or shared word."""
-    theirs, ours = (re.findall(r"(?<!\w)[^\W\d_]+(?!\w)", plain(t, quoted=False)) for t in (english, text))
-    runs = {tuple(map(str.lower, theirs[i : i + 4])) for i in range(len(theirs) - 3)}
-    for i in range(len(ours) - 3):
-        run = ours[i : i + 4]
-        if tuple(map(str.lower, run)) in runs and sum(map(str.islower, run)) > 1 and "".join(run).isascii():
+    ours = [run for run in runs_of_four(text) if "".join(run).isascii() and sum(map(str.islower, run)) > 1]
+    theirs = {tuple(map(str.lower, run)) for run in runs_of_four(english)} if ours else set()
+    for run in ours:
+        if tuple(map(str.lower, run)) in theirs:
             yield f"has English left in: {' '.join(run)!r}"
             return
     for heading in headings(english) & headings(text):
         words = set(re.findall(r"\b[A-Za-z]?[a-z]{3,}\b", heading))
         if any(word.lower() not in shared for word in words):
             yield f"has English left in: {heading!r}"
+
+
+@cache
+def runs_of_four(text: str) -> list[tuple[str, ...]]:
+    """Return the words of a text that stand together, four by four, without names and quotations."""
+    words = re.findall(r"(?<!\w)[^\W\d_]+(?!\w)", plain(text, quoted=False))
+    return list(zip(words, words[1:], words[2:], words[3:], strict=False))

@@ -76,10 +76,12 @@ def table(head: list[str], *rows: list[str], numbers: bool = False) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
 
 
-def headings(text: str) -> set[str]:
+@cache
+def headings(text: str) -> frozenset[str]:
     """Return the words of each heading."""
     pairs = pairwise(parsed(text))
-    return {plain(after.content) for token, after in pairs if token.type == "heading_open"}
+    found = (after.children or [] for token, after in pairs if token.type == "heading_open")
+    return frozenset("".join(inline_words(words, quoted=True)).replace(SIGN, " … ") for words in found)
 
 
 @cache

@@ -3,11 +3,13 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from symtable import Symbol, SymbolTable, symtable
 
 
+@cache
 def parsed(source: str) -> ast.Module:
-    """Parse a cell's code without IPython's lines; what cannot be parsed is empty, and reported elsewhere."""
+    """Parse code without IPython's lines, once; what cannot be parsed is empty, and reported elsewhere."""
     try:
         return ast.parse(re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.MULTILINE))
     except SyntaxError:
@@ -16,8 +18,14 @@ def parsed(source: str) -> ast.Module:
 
 def bound_names(tree: ast.Module, imports: bool = False) -> set[str]:
     """Return the names that a cell binds for the cells after it, with those of modules on demand."""
-    symbols = symtable(ast.unparse(tree), "cell", "exec").get_symbols()
+    symbols = table_of(tree).get_symbols()
     return {s.get_name() for s in symbols if s.is_assigned() or (imports and s.is_imported())}
+
+
+@cache
+def table_of(tree: ast.Module) -> SymbolTable:
+    """Return the names of a tree as the compiler sees them, once for each tree."""
+    return symtable(ast.unparse(tree), "cell", "exec")
 
 
 def read_names(tree: ast.Module) -> set[str]:
@@ -25,8 +33,9 @@ def read_names(tree: ast.Module) -> set[str]:
     read: set[str] = set()
     bound: set[str] = set()
     for statement in tree.body:
-        own = bound_names(ast.Module([statement], []), imports=True)
-        names = {s.get_name() for s in global_symbols(statement) if s.is_referenced()}
+        alone = ast.Module([statement], [])
+        own = bound_names(alone, imports=True)
+        names = {s.get_name() for s in global_symbols(alone) if s.is_referenced()}
         if isinstance(statement, ast.AugAssign):
             names |= own
         elif not isinstance(statement, ast.Assign):
@@ -36,9 +45,9 @@ def read_names(tree: ast.Module) -> set[str]:
     return read
 
 
-def global_symbols(statement: ast.stmt) -> Iterator[Symbol]:
-    """Yield the symbols of a statement that are names of the page, in functions and comprehensions too."""
-    tables: list[SymbolTable] = [symtable(ast.unparse(statement), "cell", "exec")]
+def global_symbols(tree: ast.Module) -> Iterator[Symbol]:
+    """Yield the symbols of a tree that are names of the page, in functions and comprehensions too."""
+    tables = [table_of(tree)]
     for table in tables:
         is_page = table.get_type() == "module"
         yield from (symbol for symbol in table.get_symbols() if is_page or symbol.is_global())

@@ -80,7 +80,8 @@ def short(source: str, checks: frozenset[str]) -> str:
             lines[last] = None
     text = "\n".join(line for line in lines if line is not None)
     once = formatted(with_shapes_only(text))
-    return formatted(with_shapes_only(once))  # a line that ruff joined may be too long for its shape
+    again = with_shapes_only(once)  # a line that ruff joined may be too long for its shape
+    return once if again == once else formatted(again)
 
 
 def removals(node: ast.AST, checks: frozenset[str]) -> Iterator[tuple[int, int, str | None]]:

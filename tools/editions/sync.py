@@ -5,8 +5,6 @@ import json
 import os
 from collections.abc import Collection, Iterator
 
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
 from tools.cells import LEVELS_TABLE, TERMS_TABLE, TIMES_TABLE, Role, check_id, having, is_made, role_of
@@ -98,6 +96,9 @@ def clean_outputs(notebook: NotebookNode) -> None:
 
 def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
     """Run every cell from the top and record which code the outputs are of."""
+    from nbclient import NotebookClient  # slow to import, and the check runs nothing
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
     # There each figure learns to say what it draws, and to draw itself for the site.
     startup = (course.root / "book/startup.py").resolve()
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONSTARTUP": str(startup)}

@@ -21,15 +21,18 @@ def faults(course: Course, code: str, text: str) -> Iterator[str]:
     """Yield signs and spaces that the language writes otherwise, and words of another language."""
     language, read = course.languages[code], as_read(text)
     for pattern, what in (WRONG | language.wrong).items():
-        if match := re.search(pattern, read):
+        if match := compiled(pattern).search(read):
             yield f"{what} (in {around(read, match)!r})"
     for other in course.languages.values():
-        if other is not language and other.letters and (match := re.search(other.letters, read)):
+        if other is not language and other.letters and (match := compiled(other.letters).search(read)):
             yield f"has {other.name} in it (in {around(read, match)!r})"
     source = course.languages[course.source]
     common = any_word(source.common_words)
     if language is not source and (match := common.search(ASIDE.sub(" … ", as_read(text, quoted=False)))):
         yield f"has {source.name} in it: {match[0]!r}"
+
+
+compiled = cache(re.compile)  # there are more patterns than `re` keeps
 
 
 @cache
