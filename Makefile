@@ -21,7 +21,7 @@ help:
 	@echo 'make page STEM=index  build one page to look at (LANG=tr: of another language)'
 	@echo 'make pdf              one PDF an edition (needs Chromium)'
 	@echo 'make claims           run the asserted experiments on three seeds'
-	@echo 'make bench            speed and memory beside PyTorch, transformers and D2L'
+	@echo 'make bench            speed and memory beside PyTorch, transformers and D2L (ten minutes on a quiet machine)'
 	@echo 'make test-gpu         package and English notebooks on a GPU, with the torch of PYTHON'
 	@echo 'make mutants          plant faults in the package and see the tests catch them'
 	@echo 'make faults           plant faults in the book and see what notices each'
@@ -147,7 +147,6 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.transformer
 	$(BIN)/python -m benchmarks.pruning
 	$(BIN)/python -m benchmarks.language_model
-	$(BIN)/python -m benchmarks.corpus
 
 mutants: $(READY)
 	$(BIN)/python -m tests.mutants

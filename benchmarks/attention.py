@@ -1,9 +1,12 @@
 """Multi-head self-attention: time and peak memory beside PyTorch's, D2L's and the Annotated Transformer's.
 
-``python -m benchmarks.attention [--threads 2] [--seconds 10] [--cpu]`` prints tables and writes them and a
-picture into ``_build/bench``: without a mask, with lengths, and causal. All modules hold the same weights and
-give the same output, which is checked. FlexAttention is among them on a GPU; elsewhere it cannot train.
-Times are medians over interleaved rounds, with the median of the rounds' ratios to `mha_course` in brackets.
+``python -m benchmarks.attention [--threads 2] [--seconds 5] [--cpu]`` prints tables and writes them and a
+picture into ``_build/bench``: without a mask, with lengths, causal, and 4,096 tokens with very different
+lengths, where only those are compared that store no weights. All modules hold the same weights and give the
+same output, which is checked. FlexAttention is among them on a GPU; on a CPU it cannot train, and is there
+only for very different lengths.
+Times are medians over interleaved rounds, in brackets the median of the rounds' ratios to `mha_course`,
+and between which half of them lie.
 "nn.MHA" is ``nn.MultiheadAttention`` with ``need_weights=False``. All at dropout 0, in training mode.
 "Matrix products" are those that the formula consists of, and nothing else: what no class can go below
 that computes them one after another; SDPA goes block by block. They are timed after the rounds, since they
@@ -12,6 +15,7 @@ hold much memory.
 
 import argparse
 import json
+import shutil
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -24,7 +28,7 @@ from mha_course.attention import MultiHeadAttention
 from mha_course.convert import to_annotated, to_d2l, to_torch
 from mha_course.masking import causal_mask, length_mask
 
-PRODUCTS = "matrix products"
+PRODUCTS, FLEX = "matrix products", "FlexAttention"
 Attend = Callable[[Tensor], Tensor]
 Passes = Callable[[], object]
 
@@ -52,14 +56,15 @@ class Shape(NamedTuple):
 SHAPES = {
     "cpu": (
         Shape(64, 10, 32, 4), Shape(32, 64, 256, 8), Shape(8, 512, 512, 8), Shape(1, 2048, 512, 8),
-        Shape(1, 4096, 512, 8),
     ),
     "cuda": (
         Shape(64, 64, 256, 8), Shape(16, 1024, 1024, 16, "bfloat16"), Shape(4, 4096, 1024, 16, "bfloat16"),
     ),
 }  # fmt: skip
+LONGEST = {"cpu": Shape(4, 4096, 128, 2), "cuda": Shape(4, 4096, 1024, 16, "bfloat16")}
 DRAWN = {"cpu": Shape(1, 512, 512, 8), "cuda": Shape(4, 1024, 1024, 16, "bfloat16")}  # one axis is varied
-LENGTHS, BATCHES = (256, 512, 1024, 2048, 4096), (1, 4, 16, 64)
+LENGTHS = {"cpu": (256, 512, 1024, 2048), "cuda": (256, 512, 1024, 2048, 4096)}
+BATCHES = {"cpu": (1, 4, 16), "cuda": (1, 4, 16, 64)}
 CLOSE = {"float32": 1e-4, "bfloat16": 2e-2}
 
 
@@ -122,10 +127,19 @@ CONTENDERS: dict[str, Callable[[MultiHeadAttention, Case], Attend]] = {
     "nn.MHA, weights": torch_module_with_weights,
     "D2L 1.0.3": d2l_class,
     "Annotated Transformer": annotated,
+    FLEX: flex,
 }
-if torch.cuda.is_available():  # on a CPU it has no backward pass
-    CONTENDERS["FlexAttention"] = flex
+HAS_COMPILER = shutil.which("g++") is not None
+STORING_NO_WEIGHTS = (OURS, "bare SDPA", "nn.MHA", FLEX)
 KINDS = ("no mask", "lengths", "causal")
+DIFFERENT = "very different lengths"
+
+
+def contenders(kind: str, device: torch.device, backward: bool = False) -> list[str]:
+    """Return who takes part. On a CPU FlexAttention has no backward pass, and its compiler takes a minute."""
+    names = STORING_NO_WEIGHTS if kind == DIFFERENT else CONTENDERS
+    with_flex = device.type == "cuda" or (HAS_COMPILER and kind == DIFFERENT and not backward)
+    return [name for name in names if name != FLEX or with_flex]
 
 
 def key_mask(x: Tensor, lens: Tensor | None) -> Tensor | None:
@@ -158,13 +172,18 @@ def padding(x: Tensor, lens: Tensor | None) -> Tensor | None:
 
 
 def problem(shape: Shape, kind: str, device: torch.device) -> tuple[Tensor, MultiHeadAttention, Case]:
-    """Return input, module and case, drawn on the CPU. Lengths lie between half and whole."""
+    """Return input, module and case, drawn on the CPU.
+
+    Lengths lie between half and whole; very different ones go from a sixteenth to the whole in equal steps.
+    """
     dtype = getattr(torch, shape.dtype)
     torch.manual_seed(0)
     x = torch.randn(shape.batch, shape.length, shape.width)
     ours = MultiHeadAttention(shape.width, shape.heads, bias=True)
     lens = torch.randint(shape.length // 2, shape.length + 1, (shape.batch,))
-    case = Case(lens.to(device) if kind == "lengths" else None, kind == "causal")
+    if kind == DIFFERENT:
+        lens = torch.linspace(shape.length // 16, shape.length, shape.batch).long()
+    case = Case(lens.to(device) if kind in ("lengths", DIFFERENT) else None, kind == "causal")
     return x.to(device, dtype), ours.to(device, dtype), case
 
 
@@ -217,10 +236,11 @@ def compare(report: Report, kind: str, shape: Shape, seconds: float) -> None:
     """Add the times of a forward pass, and of forward and backward pass."""
     device = report.device
     x, ours, case = problem(shape, kind, device)
-    attends = {name: build(ours, case) for name, build in CONTENDERS.items()}
+    attends = {name: CONTENDERS[name](ours, case) for name in contenders(kind, device)}
     check_equal(attends, x, case.lens, CLOSE[shape.dtype])
     for title, passes in (("forward", forward), ("forward + backward", training_step)):
-        calls = {name: passes(attend, x) for name, attend in attends.items()}
+        names = contenders(kind, device, backward=passes is training_step)
+        calls = {name: passes(attends[name], x) for name in names}
         times = measure.interleaved(calls, device, seconds=seconds, title=f"{kind}, {shape}, {title}")
         rounds = len(times[OURS])
         times |= measure.interleaved(
@@ -242,14 +262,16 @@ def add_limits(report: Report) -> None:
 
 def varied(device: torch.device, axis: str) -> list[Shape]:
     """Return the shapes of a picture, with one axis varied."""
-    return [DRAWN[device.type]._replace(**{axis: n}) for n in (LENGTHS if axis == "length" else BATCHES)]
+    values = (LENGTHS if axis == "length" else BATCHES)[device.type]
+    return [DRAWN[device.type]._replace(**{axis: n}) for n in values]
 
 
 def add_varied(report: Report, axis: str, seconds: float) -> None:
     """Add the times of training steps, without a mask, for several lengths or batches."""
     for shape in varied(report.device, axis):
         x, ours, case = problem(shape, "no mask", report.device)
-        calls = {name: training_step(build(ours, case), x) for name, build in CONTENDERS.items()}
+        names = contenders("no mask", report.device, backward=True)
+        calls = {name: training_step(CONTENDERS[name](ours, case), x) for name in names}
         times = measure.interleaved(calls, report.device, seconds=seconds, least=3, title=f"picture, {shape}")
         report.add_times(f"attention by {axis}", getattr(shape, axis), times)
 
@@ -266,20 +288,20 @@ def peaks(name: str, kind: str, device: torch.device) -> list[float]:
 
 def add_peaks(report: Report, kind: str, options: list[str]) -> None:
     """Add each contender's peaks: on a CPU measured in a process for each."""
-    for name in CONTENDERS:
+    for name in contenders(kind, report.device, backward=True):
         measure.progress(f"peak memory, {kind}, {name}")
         if report.device.type == "cuda":
             values = peaks(name, kind, report.device)
         else:
             chosen = [*options, "--peaks", name, "--kind", kind]
             values = measure.in_subprocess("benchmarks.attention", *chosen)
-        for length, value in zip(LENGTHS, values, strict=True):
+        for length, value in zip(LENGTHS[report.device.type], values, strict=True):
             report.add(f"attention, {kind}, peak memory", length, name, value, "MB")
     measure.progress()
 
 
 def main() -> None:
-    parser = measure.options(__doc__, seconds=10.0)
+    parser = measure.options(__doc__)
     parser.add_argument("--peaks", choices=CONTENDERS, help=argparse.SUPPRESS)
     parser.add_argument("--kind", choices=KINDS, default="no mask", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -294,10 +316,13 @@ def main() -> None:
             compare(report, kind, shape, arguments.seconds)
         report.show(f"attention, {kind}, forward")
         report.show(f"attention, {kind}, forward + backward")
+    compare(report, DIFFERENT, LONGEST[device.type], arguments.seconds)
+    report.show(f"attention, {DIFFERENT}, forward")
+    report.show(f"attention, {DIFFERENT}, forward + backward")
     for axis in ("length", "batch"):
         add_varied(report, axis, arguments.seconds)
     options = ["--threads", str(arguments.threads), *(["--cpu"] if arguments.cpu else [])]
-    for kind in KINDS:
+    for kind in KINDS if device.type == "cuda" else KINDS[:1]:  # on a CPU each peak takes a process
         add_peaks(report, kind, options)
         report.show(f"attention, {kind}, peak memory")
     draw(report)
@@ -306,15 +331,12 @@ def main() -> None:
 def draw(report: Report) -> None:
     """Draw time against length and batch, and memory against length."""
     shape = DRAWN[report.device.type]
+    lengths, batches = LENGTHS[report.device.type], BATCHES[report.device.type]
+    memory = report.lines("attention, no mask, peak memory")
     panels = [
-        Panel(f"ms, batch {shape.batch}", "length", LENGTHS, report.lines("attention by length")),
-        Panel(f"ms, length {shape.length}", "batch", BATCHES, report.lines("attention by batch")),
-        Panel(
-            f"peak MB, batch {shape.batch}",
-            "length",
-            LENGTHS,
-            report.lines("attention, no mask, peak memory"),
-        ),
+        Panel(f"ms, batch {shape.batch}", "length", lengths, report.lines("attention by length")),
+        Panel(f"ms, length {shape.length}", "batch", batches, report.lines("attention by batch")),
+        Panel(f"peak MB, batch {shape.batch}", "length", lengths, memory),
     ]
     sizes = f"width {shape.width}, {shape.heads} heads, {shape.dtype}"
     title = f"one training step, {sizes}\n{describe(report.device)}"

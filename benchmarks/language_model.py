@@ -1,6 +1,6 @@
 """The decoder-only Transformer beside PyTorch's layers, a plain GPT, and models of `transformers`.
 
-``python -m benchmarks.language_model [--threads 2] [--seconds 10] [--cpu]`` prints tables and writes them
+``python -m benchmarks.language_model [--threads 2] [--seconds 5] [--cpu]`` prints tables and writes them
 into ``_build/bench``. First greedy writing: with a cache, with a static cache, on a CPU without any, and
 beside models of `transformers`, untrained. At the limit, all weights are read once a token, at the measured
 speed of the memory. Then a training step (forward, loss, backward, Adam) of models of the same sizes, which
@@ -244,7 +244,7 @@ def add_writing(report: Report, size: Size, bytes_a_second: float, seconds: floa
 
 
 def main() -> None:
-    arguments = measure.options(__doc__, seconds=10.0).parse_args()
+    arguments = measure.options(__doc__).parse_args()
     report = Report("language_model", measure.prepare(arguments))
     bytes_a_second = measure.copy_rate(report.device)
     for size in WRITTEN[report.device.type]:

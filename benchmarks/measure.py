@@ -24,7 +24,11 @@ FOLDER.mkdir(parents=True, exist_ok=True)
 
 
 class Row(NamedTuple):
-    """One measured number. `ratio` is its time divided by that of `mha_course` in the same round."""
+    """One measured number.
+
+    `ratio` is the median of its rounds' times, each divided by that of `mha_course` in the same round; half
+    of these quotients lie in `spread`, such as "0.97–1.02".
+    """
 
     table: str
     size: str
@@ -32,6 +36,7 @@ class Row(NamedTuple):
     value: str
     unit: str
     ratio: str = ""
+    spread: str = ""
 
 
 class Report:
@@ -52,19 +57,21 @@ class Report:
         for name, seconds in times.items():
             median = statistics.median(seconds)
             value, unit = (median * 1e3, "ms") if tokens is None else (tokens / median, "tokens/s")
-            relative = f"{ratio(times, name, reference):.2f}" if reference in times else ""
-            self.add(table, size, name, value, unit, relative)
+            relative = relative_times(times, name, reference) if reference in times else ("", "")
+            self.add(table, size, name, value, unit, *relative)
 
-    def add(self, table: str, size: object, name: str, value: float, unit: str, ratio: str = "") -> None:
+    def add(
+        self, table: str, size: object, name: str, value: float, unit: str, ratio: str = "", spread: str = ""
+    ) -> None:
         digits = f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
-        self.rows.append(Row(table, str(size), name, digits, unit, ratio))
+        self.rows.append(Row(table, str(size), name, digits, unit, ratio, spread))
         self.write()
 
     def table(self, title: str) -> str:
-        """Return a table of names and sizes, in each cell the value, and the ratio to `mha_course`."""
+        """Return a table of names and sizes: values, and in brackets ratios to `mha_course` and spreads."""
         rows = [row for row in self.rows if row.table == title]
         sizes, names = dict.fromkeys(row.size for row in rows), dict.fromkeys(row.name for row in rows)
-        cells = {(row.name, row.size): f"{row.value} ({row.ratio})".removesuffix(" ()") for row in rows}
+        cells = {(row.name, row.size): cell_of(row) for row in rows}
         lines = [[name, *(cells.get((name, size), "") for size in sizes)] for name in names]
         return markdown((f"{title}, {rows[0].unit}", *sizes), lines)
 
@@ -98,11 +105,11 @@ class Report:
             writer.writerows([*row, *run.values()] for row in self.rows)
 
 
-def options(description: str, seconds: float) -> argparse.ArgumentParser:
+def options(description: str) -> argparse.ArgumentParser:
     """Return a parser of what every benchmark may be told."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=seconds, help="for each comparison, about")
+    parser.add_argument("--seconds", type=float, default=5.0, help="for each comparison, about")
     parser.add_argument("--cpu", action="store_true", help="even where there is a GPU")
     return parser
 
@@ -154,6 +161,22 @@ def interleaved(
 def ratio(times: Mapping[str, Sequence[float]], name: str, reference: str) -> float:
     """Return the median of the rounds' ratios of one call's time to another's."""
     return statistics.median(a / b for a, b in zip(times[name], times[reference], strict=True))
+
+
+def relative_times(times: Mapping[str, Sequence[float]], name: str, reference: str) -> tuple[str, str]:
+    """Return the ratio of one call's time to another's, and its spread; none of a call to itself."""
+    median = f"{ratio(times, name, reference):.2f}"
+    if name == reference:
+        return median, ""
+    quotients = [a / b for a, b in zip(times[name], times[reference], strict=True)]
+    low, _, high = statistics.quantiles(quotients, n=4, method="inclusive")
+    return median, f"{low:.2f}–{high:.2f}"
+
+
+def cell_of(row: Row) -> str:
+    """Return a value as a table shows it, such as "12.3 (1.05, 1.01–1.08)"."""
+    relative = ", ".join(filter(None, (row.ratio, row.spread)))
+    return f"{row.value} ({relative})" if relative else row.value
 
 
 def progress(text: str = "") -> None:
@@ -265,4 +288,13 @@ def describe(device: torch.device) -> str:
     """Name what is measured on."""
     if device.type == "cuda":
         return f"torch {torch.__version__}, {torch.cuda.get_device_name(device)}"
-    return f"torch {torch.__version__}, CPU, threads: {torch.get_num_threads()}"
+    return f"torch {torch.__version__}, CPU{processor()}, threads: {torch.get_num_threads()}"
+
+
+def processor() -> str:
+    """Return a blank and the processor's name, where Linux tells it."""
+    try:
+        found = re.search(r"^model name\s*:(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        return ""
+    return found[1].rstrip() if found else ""

@@ -1,8 +1,9 @@
 """The cost of half of the heads: computed, masked and cut out.
 
-``python -m benchmarks.pruning [--threads 2] [--seconds 10] [--cpu]`` prints a table and writes it into
+``python -m benchmarks.pruning [--threads 2] [--seconds 5] [--cpu]`` prints a table and writes it into
 ``_build/bench``. Masked and cut out give the same output, which is checked. Times are medians over
-interleaved rounds of forward passes, ratios medians of ratios within a round.
+interleaved rounds of forward passes, in brackets the median of the rounds' ratios to all heads, and between
+which half of them lie.
 """
 
 from collections.abc import Callable
@@ -48,7 +49,7 @@ def add_times(report: Report, shape: tuple[int, int, int, int], seconds: float) 
 
 @torch.no_grad()
 def main() -> None:
-    arguments = measure.options(__doc__, seconds=10.0).parse_args()
+    arguments = measure.options(__doc__).parse_args()
     report = Report("pruning", measure.prepare(arguments))
     for shape in SHAPES:
         add_times(report, shape, arguments.seconds)

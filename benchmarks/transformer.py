@@ -1,9 +1,10 @@
 """A training step of the Transformer that translates, beside `nn.Transformer`.
 
-``python -m benchmarks.transformer [--threads 2] [--seconds 10] [--cpu]`` prints a table and writes it into
+``python -m benchmarks.transformer [--threads 2] [--seconds 5] [--cpu]`` prints a table and writes it into
 ``_build/bench``. A step is forward, masked loss, backward, clipping and Adam. Both models hold the same
 weights and give the same logits, which is checked. On a GPU they compute in bfloat16 (autocast). Times are
-medians over interleaved rounds, with the median of the rounds' ratios to `mha_course` in brackets.
+medians over interleaved rounds, in brackets the median of the rounds' ratios to `mha_course`,
+and between which half of them lie.
 """
 
 from collections.abc import Callable
@@ -96,7 +97,7 @@ def add_step(report: Report, size: Size, seconds: float) -> None:
 
 
 def main() -> None:
-    arguments = measure.options(__doc__, seconds=10.0).parse_args()
+    arguments = measure.options(__doc__).parse_args()
     report = Report("transformer", measure.prepare(arguments))
     for size in SIZES[report.device.type]:
         add_step(report, size, arguments.seconds)

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import re
 import time
 
 import pytest
@@ -15,17 +16,32 @@ from benchmarks import attention, measure, pages, training
 CPU = torch.device("cpu")
 
 
-@pytest.mark.parametrize("kind", attention.KINDS)
+@pytest.mark.parametrize("kind", [*attention.KINDS, attention.DIFFERENT])
 def test_all_attention_modules_give_one_output(kind):
-    x, ours, case = attention.problem(attention.Shape(3, 8, 16, 4), kind, CPU)
-    attends = {
-        name: build(ours, case) for name, build in attention.CONTENDERS.items() if build != attention.flex
-    }
+    x, ours, case = attention.problem(attention.Shape(3, 16, 16, 4), kind, CPU)
+    names = attention.contenders(kind, CPU, backward=True)
+    attends = {name: attention.CONTENDERS[name](ours, case) for name in names}
     lens = case.lens
     attention.check_equal(attends, x, lens)
     broken = dict(attends, broken=lambda x: attends["mha_course"](x) + 1e-3)
     with pytest.raises(AssertionError, match="broken"):
         attention.check_equal(broken, x, lens)
+
+
+def test_very_different_lengths_go_from_a_sixteenth_to_the_whole():
+    for device, shape in attention.LONGEST.items():
+        _, _, case = attention.problem(shape._replace(width=4, heads=2), attention.DIFFERENT, CPU)
+        assert case.lens.tolist() == [256, 1536, 2816, 4096], device
+
+
+def test_on_a_cpu_flex_attention_only_reads_and_only_very_different_lengths():
+    """It has no backward pass there, and each shape that it meets is compiled for long."""
+    everywhere = attention.contenders("causal", torch.device("cuda"), backward=True)
+    assert everywhere == list(attention.CONTENDERS)
+    for kind, backward in (("causal", False), ("causal", True), (attention.DIFFERENT, True)):
+        assert attention.FLEX not in attention.contenders(kind, CPU, backward)
+    different = attention.contenders(attention.DIFFERENT, CPU)
+    assert (attention.FLEX in different) == attention.HAS_COMPILER
 
 
 def test_the_products_are_as_many_as_the_formula_has():
@@ -87,6 +103,10 @@ def test_peaks_are_measured_in_a_process_of_their_own():
     assert values[-1] > values[0] > 0 or values[0] != values[0]  # not a number where the system does not tell
     with pytest.raises(RuntimeError, match=r"benchmarks\.training --nonsense failed"):
         measure.in_subprocess("benchmarks.training", "--nonsense")
+
+
+def test_a_device_is_told_with_its_number_of_threads():
+    assert re.fullmatch(r"torch \S+, CPU.*, threads: \d+", measure.describe(CPU))
 
 
 def test_a_table_is_markdown():

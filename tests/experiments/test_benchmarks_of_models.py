@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from benchmarks import language_model, store, transformer
+from benchmarks import attention, language_model, store, transformer
 from benchmarks.measure import OURS, Report
 
 CPU = torch.device("cpu")
@@ -79,38 +79,62 @@ def test_a_report_is_a_table_of_names_and_sizes(tmp_path, monkeypatch):
     monkeypatch.setattr("benchmarks.measure.FOLDER", tmp_path)
     report = Report("bread", CPU)
     report.add_times("baking", 1, {OURS: [0.002, 0.002], "other": [0.003, 0.003]})
-    report.add_times("baking", 2, {OURS: [2.0], "other": [1.0]})
+    report.add_times("baking", 2, {OURS: [2.0, 2, 2, 2, 2], "other": [1.0, 4.0, 0.8, 1.2, 0.1]})
+    report.add("baking", 2, "limit", 50, "ms")
     assert report.table("baking").splitlines()[2:] == [
         f"| {OURS} | 2 (1.00) | 2000 (1.00) |",
-        "| other | 3 (1.50) | 1000 (0.50) |",
+        "| other | 3 (1.50, 1.50–1.50) | 1000 (0.50, 0.40–0.60) |",
+        "| limit |  | 50 |",
     ]
-    assert report.lines("baking") == {OURS: [2, 2000], "other": [3, 1000]}
+    assert report.lines("baking") == {OURS: [2, 2000], "other": [3, 1000], "limit": [50]}
     first = store.read(tmp_path / "bread.tsv")[0]
     assert (first["size"], first["value"], first["unit"], first["benchmark"]) == ("1", "2", "ms", "bread")
     assert first["device"].startswith("CPU")
     assert "| other |" in (tmp_path / "bread.md").read_text(encoding="utf-8")
 
 
-def test_the_store_keeps_what_was_not_measured_again_and_nothing_of_a_cpu():
-    def rows(benchmark, device, value):
-        return [{"benchmark": benchmark, "device": device, "value": value}]
+def test_the_store_keeps_what_was_not_measured_again_and_each_device_by_itself(tmp_path):
+    def rows(benchmark, device, value, **more):
+        return [{"benchmark": benchmark, "device": device, "value": value, **more}]
 
     old = rows("attention", "card A", "1") + rows("writing", "card A", "2")
-    new = rows("attention", "card B", "3") + rows("writing", "CPU, threads: 2", "4")
-    assert store.merged(old, new) == rows("writing", "card A", "2") + rows("attention", "card B", "3")
+    on_gpu, on_cpu = rows("attention", "card B", "3", spread="1–2"), rows("writing", "CPU, threads: 2", "4")
+    assert store.measured_on("gpu", on_gpu + on_cpu) == on_gpu
+    assert store.measured_on("cpu", on_gpu + on_cpu) == on_cpu
+    path = tmp_path / "gpu.tsv"
+    assert store.read(path) == []
+    store.write(path, store.merged(old, on_gpu))
+    assert store.read(path) == rows("writing", "card A", "2", spread="") + on_gpu
 
 
-def test_readme_shows_what_is_stored():
+@pytest.mark.parametrize("kind", store.IN_README)
+def test_readme_shows_what_is_stored(kind):
     readme = (store.ROOT / "README.md").read_text(encoding="utf-8")
-    rows = store.read(store.STORED)
-    assert store.with_part(readme, rows) == readme
+    assert f"<!-- {kind}: begin -->\n" in readme and f"<!-- {kind}: end -->" in readme
+    rows = store.read(store.DATA / f"{kind}.tsv")
+    if not rows:
+        assert f"<!-- {kind}: begin -->\n<!-- {kind}: end -->" in readme
+        return
+    assert store.with_part(readme, kind, rows) == readme
     rows[0]["device"] = "another card"
-    assert "another card" in store.with_part(readme, rows)
+    assert "another card" in store.with_part(readme, kind, rows)
+
+
+@pytest.mark.parametrize("kind", store.IN_README)
+def test_what_readme_shows_is_measured(kind):
+    """A size that a benchmark does not have any more would be noticed only after a long run."""
+    device = {"cpu": "cpu", "gpu": "cuda"}[kind]
+    sizes = {
+        "attention": attention.SHAPES, "translator": transformer.SIZES,
+        "language model": language_model.TRAINED, "writing": language_model.WRITTEN,
+    }  # fmt: skip
+    for table, size in store.IN_README[kind]:
+        assert size in map(str, sizes[table.split(",")[0]][device])
 
 
 def test_the_page_on_efficient_attention_says_what_a_gpu_measured():
     """Its multiples are words; where the table is measured anew, they may have to change."""
-    rows = store.read(store.STORED)
+    rows = store.read(store.DATA / "gpu.tsv")
     value = {(row["table"], row["size"], row["name"]): float(row["value"]) for row in rows}
 
     def layer(mask, passes, name):
