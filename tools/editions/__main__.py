@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tools.course import ROOT, Course, CourseError
 
-from . import check, exchange, executed, history, languages, lock, merging, refactor, sync
+from . import check, exchange, executed, history, languages, lock, merging, moving, sync
 
 
 def run_sync(course: Course, args: argparse.Namespace) -> int:
@@ -63,14 +63,7 @@ def run_diff(course: Course, args: argparse.Namespace) -> int:
 
 def run_move(course: Course, args: argparse.Namespace) -> int:
     with course.locked():
-        changed = refactor.move(course, args.stem, args.cells, args.to_stem, args.after)
-    print("\n".join(f"wrote {name}" for name in changed) + "\nnow: sync")
-    return 0
-
-
-def run_rename(course: Course, args: argparse.Namespace) -> int:
-    with course.locked():
-        changed = refactor.rename(course, args.stem, args.old, args.new)
+        changed = moving.move(course, args.stem, args.cells, args.to_stem, args.after)
     print("\n".join(f"wrote {name}" for name in changed) + "\nnow: sync")
     return 0
 
@@ -156,7 +149,6 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("cells", nargs="+", metavar="CELL")
     sub.add_argument("to_stem", metavar="TO_STEM")
     sub.add_argument("--after", metavar="CELL", help="the cell of TO_STEM to stand behind; else its end")
-    command("rename", run_rename, "Rename a variable of a page, in every language.", "STEM", "OLD", "NEW")
     command("resolve", run_resolve, "After a git merge: settle the conflicts in what tools make.")
     sub = command("add", run_add, "Add a language.", "CODE", "NAME")
     sub.add_argument("--html", help="lang attribute, if not CODE")

@@ -1,4 +1,4 @@
-"""One edit reaches every language: cells that move, variables that are renamed, tables that follow."""
+"""One edit reaches every language: cells that move, and tables that follow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 from nbformat.v4 import new_markdown_cell
 from two_chapters import (
     TURKISH,
-    cell_of,
     errors,
     named,
     replace,
@@ -14,10 +13,10 @@ from two_chapters import (
     snapshot,
 )
 
-from tools.course import Course, CourseError, cells
+from tools.course import Course, cells
 from tools.editions.__main__ import main
 from tools.editions.lock import page_state, stamp
-from tools.editions.refactor import relinked, renamed
+from tools.editions.moving import relinked
 from tools.editions.sync import sync
 from tools.editions.times import levels
 
@@ -70,50 +69,6 @@ def test_links_lead_where_they_led(text: str, page: str, cell: str, expected: st
 def test_a_move_that_cannot_be_changes_nothing(course: Course, words: list[str]) -> None:
     before = snapshot(course)
     assert main(["--root", str(course.root), "move", *words]) == 1
-    assert snapshot(course) == before
-
-
-def test_a_variable_is_renamed_in_code_prose_and_claims(course: Course) -> None:
-    rewrite(course, "en", replace("add", "print(1 + 1)", "mask = 2\nprint(mask, f'{mask}', end='\\n')"))
-    sync(course)
-    claims = course.root / "tools/experiments/claims.tsv"
-    claims.parent.mkdir(parents=True)
-    claims.write_text("chapter\tcell\tclaim\tthreshold\nmasks\tadd\tmask[0]\t> 1\nsums\tx\tmask\t> 1\n")
-    assert main(["--root", str(course.root), "rename", "masks", "mask", "hidden"]) == 0
-    sync(course)
-    assert cell_of(course.read("zh", "masks"), "add").source.startswith(
-        "hidden = 2\nprint(hidden, f'{hidden}'"
-    )
-    assert "`hidden`" in cells(course.read("tr", "masks"))["title"].source
-    assert "**mask** hides" in cells(course.read("en", "masks"))["title"].source
-    assert page_state("tr", "masks", course).stale == ()
-    assert claims.read_text().splitlines()[1:] == ["masks\tadd\thidden[0]\t> 1", "sums\tx\tmask\t> 1"]
-    assert errors(course) == []
-
-
-@pytest.mark.parametrize(
-    ("code", "renamed_code"),
-    [
-        ("f(n=n).n", "f(n=m).n"),
-        ("def g(n):\n    return n", "def g(m):\n    return m"),
-        ("π = n + nn", "π = m + nn"),
-        ("print('n')", None),
-        ("def n(): pass", None),
-        ("%pip install n", None),
-    ],
-)
-def test_only_a_variable_is_renamed(code: str, renamed_code: str | None) -> None:
-    if renamed_code is None:
-        with pytest.raises(CourseError, match="by hand"):
-            renamed(code, "n", "m", "en masks#add")
-    else:
-        assert renamed(code, "n", "m", "en masks#add") == renamed_code
-
-
-@pytest.mark.parametrize("words", [["mask", "hidden"], ["print", "2x"], ["print", "print"]])
-def test_a_rename_that_cannot_be_changes_nothing(course: Course, words: list[str]) -> None:
-    before = snapshot(course)
-    assert main(["--root", str(course.root), "rename", "masks", *words]) == 1
     assert snapshot(course) == before
 
 

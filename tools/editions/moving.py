@@ -1,6 +1,5 @@
-"""Edits that are the same in every language, so that no translation becomes stale by them."""
+"""Move cells to another page in every language, so that no translation becomes stale by it."""
 
-import ast
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -8,7 +7,6 @@ from typing import Self
 
 from nbformat import NotebookNode
 
-from tools.cells import is_made_code
 from tools.course import CLAIMS, Course, CourseError, cells, write_atomically
 
 from .lock import Entry, Lock, read_lock, write_lock
@@ -16,7 +14,6 @@ from .records import digest
 
 NUMBERS = "book/numbers.tsv"
 LINK = re.compile(r"\]\((?:([\w-]+)\.ipynb)?#([\w-]+)\)")
-INLINE_CODE = re.compile(r"`+[^`]*`+")
 
 
 @dataclass
@@ -133,72 +130,3 @@ def carry_cells(
     for cell in moved:
         if entry := pages.locks.get(code, Lock()).pop((stem, cell["id"]), None):
             pages.locks[code][to, cell["id"]] = entry
-
-
-def rename(course: Course, stem: str, old: str, new: str) -> list[str]:
-    """Rename a variable of a page: in its code, in the `code` of its prose and in the rows of its claims."""
-    if not new.isidentifier():
-        raise CourseError(f"{new!r} is no name")
-    pages = Pages.of(course)
-    if stem not in course.stems():
-        raise CourseError(f"{course.source} {stem}: there is no such notebook")
-    code = cells(pages.notebooks[course.source, stem], "code")
-    own = {key: cell for key, cell in code.items() if not is_made_code(cell)}
-    word = re.compile(rf"(?<![\w.]){old}(?!\w)")
-    if not any(word.search(cell.source) for cell in own.values()):
-        raise CourseError(f"{course.source} {stem}: no cell of its own code has {old!r}")
-    for key, cell in code.items():
-        if re.search(rf"(?<![\w.]){new}(?!\w)", cell.source):
-            raise CourseError(f"{course.source} {stem}#{key}: has {new!r} already")
-    for key, cell in own.items():
-        if word.search(cell.source):
-            cell.source = renamed(cell.source, old, new, f"{course.source} {stem}#{key}")
-    pages.edit(
-        lambda page, key, text: (
-            INLINE_CODE.sub(lambda span: word.sub(new, span[0]), text) if page == stem else text
-        )
-    )
-    changed = pages.write()
-    rows = [line.split("\t") for line in course.text(CLAIMS).splitlines()]
-    said = [
-        [*row[:2], word.sub(new, row[2]), word.sub(new, row[3]), *row[4:]] if row[0] == stem else row
-        for row in rows
-    ]
-    if said != rows and write_atomically(course.root / CLAIMS, "\n".join(map("\t".join, said)) + "\n"):
-        changed.append(CLAIMS)
-    return changed
-
-
-class Renamed(ast.NodeTransformer):
-    """A tree in which a variable has another name."""
-
-    def __init__(self, old: str, new: str) -> None:
-        self.old, self.new = old, new
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(self.new, node.ctx) if node.id == self.old else node
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        return ast.arg(self.new, node.annotation) if node.arg == self.old else node
-
-
-def renamed(source: str, old: str, new: str, where: str) -> str:
-    """Return the code with another name for a variable, as Python reads it."""
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        raise CourseError(f"{where}: is not plain Python; rename {old!r} in it by hand first") from None
-    lines = source.splitlines(keepends=True)
-    starts = [sum(map(len, lines[:number])) for number in range(len(lines))]
-    keywords = {  # the names of other functions' parameters stay
-        starts[node.lineno - 1] + len(lines[node.lineno - 1].encode()[: node.col_offset].decode())
-        for node in ast.walk(tree)
-        if isinstance(node, ast.keyword) and node.arg == old
-    }
-    text = re.sub(rf"(?<![\w.]){old}(?!\w)", lambda match: old if match.start() in keywords else new, source)
-    try:
-        if ast.dump(ast.parse(text)) == ast.dump(Renamed(old, new).visit(tree)):
-            return text
-    except SyntaxError:
-        pass
-    raise CourseError(f"{where}: {old!r} stands there as more than a variable; rename it by hand")
