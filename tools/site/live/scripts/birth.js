@@ -3,6 +3,7 @@
 courseLive.components.birth = async ({ box, words }) => {
   const {
     element,
+    svg,
     fill,
     heat: { number, share },
     readState,
@@ -17,7 +18,6 @@ courseLive.components.birth = async ({ box, words }) => {
     { name: "layer_1", from: HALF, key: t => t - HALF + 1 }, // the token after the earlier copy
   ];
 
-  const svg = (tag, attributes, ...children) => element(`svg:${tag}`, attributes, ...children);
   const last = steps.length - 1;
   const slider = element("input", {
     type: "range",

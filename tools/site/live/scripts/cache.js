@@ -1,6 +1,6 @@
 // Writing a sentence without and with a key-value cache: what each step computes, and what is kept.
 courseLive.components.cache = ({ box, words }) => {
-  const { element, fill, legible, whole } = courseLive;
+  const { element, button, table, fill, legible, whole } = courseLive;
   const TOKENS = ["<bos>", "donne-moi", "deux", "chapeaux", "neufs", "."];
   // As the layer of the page: floating-point operations of four projections of a token, and of one query and key.
   const [WIDTH, PROJECTIONS, PAIR] = [64, 4 * 64 * 64 * 2, 2 * 64 * 2];
@@ -21,12 +21,11 @@ courseLive.components.cache = ({ box, words }) => {
     with: i => (i === current ? "now" : i < current ? "kept" : ""),
   };
 
-  const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const back = button(words.back, () => show(current - 1));
   const forward = button(words.forward, () => show(current + 1));
   const place = element("output", { class: "live-place" });
   const panels = VARIANTS.map(() => element("div"));
-  const table = element("div", { class: "live-scroll", role: "status" });
+  const counts = element("div", { class: "live-scroll", role: "status" });
   const key = kind =>
     element(
       "span",
@@ -38,7 +37,7 @@ courseLive.components.cache = ({ box, words }) => {
     element("div", { class: "live-stepper" }, back, place, forward),
     element("div", { class: "live-stepper" }, key("now"), key("kept"), key("masked")),
     element("div", { class: "live-pair" }, panels),
-    table,
+    counts,
   );
 
   // Three lines of what is projected, and a square of which query meets which key.
@@ -83,33 +82,11 @@ courseLive.components.cache = ({ box, words }) => {
       [words.so_far, total("without", t), total("with", t)],
       [words.stored, 0, 2 * WIDTH * t],
     ];
-    const column = label => element("th", { scope: "col" }, label);
-    table.replaceChildren(
-      element(
-        "table",
-        { class: "live-counts" },
-        element(
-          "thead",
-          {},
-          element(
-            "tr",
-            {},
-            element("td"),
-            VARIANTS.map(name => column(words[name])),
-          ),
-        ),
-        element(
-          "tbody",
-          {},
-          lines.map(([label, ...numbers]) =>
-            element(
-              "tr",
-              {},
-              element("th", { scope: "row" }, label),
-              numbers.map(value => element("td", {}, whole(value))),
-            ),
-          ),
-        ),
+    counts.replaceChildren(
+      table(
+        "live-counts",
+        ["", ...VARIANTS.map(name => words[name])],
+        lines.map(([label, ...numbers]) => [label, ...numbers.map(whole)]),
       ),
     );
   }

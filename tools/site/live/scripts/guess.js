@@ -2,6 +2,9 @@
 courseLive.components.guess = ({ box, words }) => {
   const {
     element,
+    svg,
+    button,
+    table,
     fill,
     heat: { number },
   } = courseLive;
@@ -11,7 +14,6 @@ courseLive.components.guess = ({ box, words }) => {
 
   let revealed = false;
 
-  const svg = (tag, attributes, ...children) => element(`svg:${tag}`, attributes, ...children);
   const sliders = LENGTHS.map(n =>
     element("input", {
       type: "range",
@@ -24,20 +26,16 @@ courseLive.components.guess = ({ box, words }) => {
     }),
   );
   const plot = element("div", { class: "live-plot" });
-  const table = element("div", { class: "live-scroll" });
+  const compared = element("div", { class: "live-scroll" });
   const verdict = element("p", { class: "live-line", role: "status" });
-  const button = element(
-    "button",
-    {
-      type: "button",
-      class: "button live-main",
-      onclick: () => {
-        revealed = true;
-        button.hidden = true;
-        show();
-      },
-    },
+  const reveal = button(
     words.reveal,
+    () => {
+      revealed = true;
+      reveal.hidden = true;
+      show();
+    },
+    { class: "button live-main" },
   );
   box.append(
     element("p", { class: "live-small" }, words.hint),
@@ -50,9 +48,9 @@ courseLive.components.guess = ({ box, words }) => {
       ),
     ),
     element("p", { class: "live-small" }, words.axes),
-    button,
+    reveal,
     verdict,
-    table,
+    compared,
   );
 
   function draw(guesses) {
@@ -86,37 +84,20 @@ courseLive.components.guess = ({ box, words }) => {
       guess: number(guesses[worst]),
       value: number(MEASURED.vector[worst]),
     });
-    const column = (text, name = "") => element("th", { scope: "col", class: name }, text);
-    table.replaceChildren(
-      element(
-        "table",
-        { class: "live-counts" },
-        element(
-          "thead",
-          {},
-          element(
-            "tr",
-            {},
-            column(words.words),
-            column(words.yours, "live-guessed"),
-            column(words.vector, "live-by-vector"),
-            column(words.attention, "live-by-attention"),
-          ),
-        ),
-        element(
-          "tbody",
-          {},
-          LENGTHS.map((n, i) =>
-            element(
-              "tr",
-              {},
-              element("th", { scope: "row" }, String(n)),
-              [guesses[i], MEASURED.vector[i], MEASURED.attention[i]].map(value =>
-                element("td", {}, number(value)),
-              ),
-            ),
-          ),
-        ),
+    const column = (text, name) => element("th", { scope: "col", class: name }, text);
+    compared.replaceChildren(
+      table(
+        "live-counts",
+        [
+          words.words,
+          column(words.yours, "live-guessed"),
+          column(words.vector, "live-by-vector"),
+          column(words.attention, "live-by-attention"),
+        ],
+        LENGTHS.map((n, i) => [
+          String(n),
+          ...[guesses[i], MEASURED.vector[i], MEASURED.attention[i]].map(number),
+        ]),
       ),
     );
   }

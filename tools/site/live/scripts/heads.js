@@ -2,6 +2,7 @@
 courseLive.components.heads = async ({ box, words }) => {
   const {
     element,
+    button,
     fill,
     legible,
     readState,
@@ -11,21 +12,8 @@ courseLive.components.heads = async ({ box, words }) => {
   // The adjective moves to the other noun, in English and in the translation.
   const FIRST = { sentence: "the red shirt is on the table .", order: "the shirt is on the red table ." };
 
-  const {
-    network,
-    rows,
-    groups,
-    heads,
-    mapOf,
-    compared,
-    chance,
-    shown,
-    inSlices,
-    isExact,
-    findChanged,
-    anySentence,
-    LANGUAGE,
-  } = await courseLive.transformer(words);
+  const transformer = await courseLive.transformer(words);
+  const { network, rows, groups, heads, mapOf, shown, chance } = transformer;
   const options = { off: new Set(), positions: true };
 
   let original; // the sentence as the corpus has it
@@ -47,7 +35,6 @@ courseLive.components.heads = async ({ box, words }) => {
   const maps = element("div", { class: "live-maps" });
   const large = element("div", { class: "live-large" });
   const counted = element("p", { class: "live-line", role: "status" });
-  const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const trial = button(words.count, () => (trial.textContent === words.stop ? stop() : count()));
   const positions = element("input", {
     type: "checkbox",
@@ -152,7 +139,7 @@ courseLive.components.heads = async ({ box, words }) => {
       " ",
       element("i", { lang: "en" }, original.join(" ")),
       " → ",
-      element("span", { lang: LANGUAGE }, whole.join(" ")),
+      element("span", { lang: transformer.LANGUAGE }, whole.join(" ")),
     );
     translate();
   }
@@ -245,7 +232,11 @@ courseLive.components.heads = async ({ box, words }) => {
   function translate() {
     stop();
     result = network.translate(tokens, options);
-    now.replaceChildren(fill(words.heads_off, { n: options.off.size }), " ", compared(result.tokens, whole));
+    now.replaceChildren(
+      fill(words.heads_off, { n: options.off.size }),
+      " ",
+      transformer.compared(result.tokens, whole),
+    );
     tellUnchanged();
     tellAddress();
     cancelAnimationFrame(frame);
@@ -284,7 +275,7 @@ courseLive.components.heads = async ({ box, words }) => {
 
   function find() {
     stop();
-    stopCounting = findChanged(options, setSentence, done => {
+    stopCounting = transformer.findChanged(options, setSentence, done => {
       unchanged.textContent =
         done < rows.length ? `${done} / ${rows.length}` : fill(words.none_changed, { n: rows.length });
     });
@@ -295,7 +286,7 @@ courseLive.components.heads = async ({ box, words }) => {
   }
 
   function another() {
-    setSentence(anySentence());
+    setSentence(transformer.anySentence());
   }
 
   let trained; // the share of the network as it was trained, once it has been counted
@@ -306,11 +297,11 @@ courseLive.components.heads = async ({ box, words }) => {
     trial.textContent = words.stop;
     let right = 0;
     let rightTrained = 0;
-    stopCounting = inSlices(
+    stopCounting = transformer.inSlices(
       rows.length,
       i => {
-        if (isExact(rows[i], options)) right += 1;
-        if (!trained && isExact(rows[i])) rightTrained += 1;
+        if (transformer.isExact(rows[i], options)) right += 1;
+        if (!trained && transformer.isExact(rows[i])) rightTrained += 1;
       },
       done => {
         counted.textContent = `${done} / ${rows.length}`;

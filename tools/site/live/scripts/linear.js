@@ -3,10 +3,12 @@
 courseLive.components.linear = ({ box, words }) => {
   const {
     element,
+    svg,
+    button,
     fill,
     choice,
     normals,
-    heat: { number },
+    heat: { bar, number },
   } = courseLive;
   const SIZE = 8; // components of a key, and classes of the values, which are one-hot
   const MOST = 32; // pairs
@@ -62,7 +64,6 @@ courseLive.components.linear = ({ box, words }) => {
   const draws = Array.from({ length: DRAWS }, drawPairs);
   const curves = RULES.map(name => averageShares(name, draws));
 
-  const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const one = button(words.write, () => add(1));
   const more = button(fill(words.more, { n: MORE }), () => add(MORE));
   const table = element("table", { class: "live-heat live-state" });
@@ -133,12 +134,6 @@ courseLive.components.linear = ({ box, words }) => {
 
   function drawTable(state, query, answer) {
     const best = largest(answer);
-    const bar = value =>
-      element("span", {
-        class: "live-bar",
-        "aria-hidden": "true",
-        style: { "--share": Math.max(0, Math.min(1, value)) },
-      });
     const row = (numbers, c) =>
       element(
         "tr",
@@ -149,7 +144,7 @@ courseLive.components.linear = ({ box, words }) => {
           "td",
           { class: c === pairs[asked].right ? "live-answer live-written-class" : "live-answer" },
           element("span", { class: "live-amount" }, number(answer[c])),
-          bar(answer[c]),
+          bar(Math.max(0, Math.min(1, answer[c]))),
         ),
       );
     table.replaceChildren(
@@ -173,8 +168,6 @@ courseLive.components.linear = ({ box, words }) => {
       right: pairs[asked].right,
     });
   }
-
-  const svg = (tag, attributes, ...children) => element(`svg:${tag}`, attributes, ...children);
 
   function drawCurve(share) {
     const [x, y] = [n => 5 + (90 * n) / MOST, value => 44 - 40 * value];

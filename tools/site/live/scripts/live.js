@@ -36,11 +36,64 @@
     return node;
   }
 
+  const svg = (tag, attributes, ...children) => element(`svg:${tag}`, attributes, ...children);
+
+  const button = (label, onclick, more = {}) =>
+    element("button", { type: "button", class: "button", onclick, ...more }, label);
+
+  // A table of what is over its columns ("": an empty corner) and of lines, each with its heading first. What is a
+  // cell already stays as it is.
+  function table(name, heads, lines) {
+    const cell = (tag, scope) => content =>
+      content instanceof HTMLTableCellElement ? content : element(tag, { scope }, content);
+    return element(
+      "table",
+      { class: name },
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          heads.map(text => (text === "" ? element("td") : cell("th", "col")(text))),
+        ),
+      ),
+      element(
+        "tbody",
+        {},
+        lines.map(([head, ...rest]) => element("tr", {}, cell("th", "row")(head), rest.map(cell("td")))),
+      ),
+    );
+  }
+
+  // A slider below its label and its value (`told`), above what its ends mean; `range` are its attributes.
+  function slider(label, range, ends) {
+    const told = element("output", {});
+    const input = element("input", { type: "range", ...range });
+    const meanings = element(
+      "span",
+      { class: "live-ends" },
+      ends.map(end => element("span", {}, end)),
+    );
+    const field = element(
+      "label",
+      { class: "live-beta" },
+      element("span", {}, label, " ", told),
+      input,
+      meanings,
+    );
+    return { field, input, told };
+  }
+
   globalThis.courseLive = {
     language: JSON.parse(document.querySelector(".live[data-language]").dataset.language), // of the edition
     stored: {},
     components: {},
     element,
+    svg,
+    button,
+    table,
+    slider,
     store(name, content) {
       this.stored[name] = content;
     },

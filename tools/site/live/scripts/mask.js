@@ -2,6 +2,7 @@
 courseLive.components.mask = ({ box, words }) => {
   const {
     element,
+    table,
     fill,
     choice,
     readState,
@@ -49,7 +50,7 @@ courseLive.components.mask = ({ box, words }) => {
   let library = LIBRARIES.find(({ name }) => name === asked.library) ?? LIBRARIES[0];
 
   const code = element("p", { class: "live-printed" });
-  const table = element("div", { class: "live-scroll" });
+  const weighed = element("div", { class: "live-scroll" });
   const verdict = element("p", { class: "live-line", role: "status" });
   box.append(
     element("p", { class: "live-small" }, words.hint),
@@ -74,7 +75,7 @@ courseLive.components.mask = ({ box, words }) => {
       options: LIBRARIES.map(({ name }) => [name, name]),
     }),
     code,
-    table,
+    weighed,
     verdict,
   );
 
@@ -87,37 +88,16 @@ courseLive.components.mask = ({ box, words }) => {
     const refused = library.error && typeof mask[0] === "number";
     const weights = softmax(SCORES.map((score, i) => library.masked(mask[i], score)));
     code.textContent = `mask = tensor([[${mask.map(entry => entries[entry]).join(", ")}]])\n${library.code}`;
-    const column = text => element("th", { scope: "col" }, text);
-    table.replaceChildren(
-      element(
-        "table",
-        { class: "live-scores" },
-        element(
-          "thead",
-          {},
-          element("tr", {}, column(words.key), column(words.score), column(words.mask), column(words.weight)),
-        ),
-        element(
-          "tbody",
-          {},
-          TOKENS.map((token, i) =>
-            element(
-              "tr",
-              {},
-              element("th", { scope: "row", lang: "en" }, token),
-              element("td", {}, number(SCORES[i])),
-              element("td", {}, element("code", {}, entries[mask[i]].trim())),
-              refused
-                ? element("td", {}, "–")
-                : element(
-                    "td",
-                    {},
-                    element("span", { class: "live-amount" }, share(weights[i])),
-                    bar(weights[i]),
-                  ),
-            ),
-          ),
-        ),
+    weighed.replaceChildren(
+      table(
+        "live-scores",
+        [words.key, words.score, words.mask, words.weight],
+        TOKENS.map((token, i) => [
+          element("th", { scope: "row", lang: "en" }, token),
+          number(SCORES[i]),
+          element("code", {}, entries[mask[i]].trim()),
+          refused ? "–" : [element("span", { class: "live-amount" }, share(weights[i])), bar(weights[i])],
+        ]),
       ),
     );
     verdict.textContent = refused

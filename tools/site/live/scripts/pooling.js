@@ -2,6 +2,10 @@
 courseLive.components.pooling = ({ box, words }) => {
   const {
     element,
+    svg,
+    button,
+    table,
+    slider,
     fill,
     softmax,
     pool,
@@ -25,7 +29,6 @@ courseLive.components.pooling = ({ box, words }) => {
   let query = [...QUERIES.chapeaux];
   let beta = 1;
 
-  const svg = (tag, attributes, ...children) => element(`svg:${tag}`, attributes, ...children);
   const text = (x, y, token, name) =>
     svg("text", { x, y, class: name, "text-anchor": "middle" }, legible(token, words));
   const line = ([x, y], name) =>
@@ -104,36 +107,25 @@ courseLive.components.pooling = ({ box, words }) => {
 
   // --- controls and numbers -------------------------------------------------------------------------------
 
-  const slider = element("input", {
-    type: "range",
-    min: "0",
-    max: "10",
-    step: "0.05",
-    value: String(beta),
-    oninput: () => {
-      beta = Number(slider.value);
-      update();
-    },
-  });
-  const told = element("output", {});
-  const ask = Object.entries(QUERIES).map(([token, vector]) =>
-    element(
-      "button",
-      {
-        type: "button",
-        class: "button",
-        lang: "fr",
-        onclick: () => {
-          query = [...vector];
-          update();
-        },
+  const { field, input, told } = slider(
+    words.beta,
+    {
+      min: "0",
+      max: "10",
+      step: "0.05",
+      value: String(beta),
+      oninput: () => {
+        beta = Number(input.value);
+        update();
       },
-      token,
-    ),
+    },
+    [words.mean, words.lookup],
   );
-  const body = element("tbody");
+  const ask = Object.entries(QUERIES).map(([token, vector]) =>
+    button(token, () => move(...vector), { lang: "fr" }),
+  );
+  const numbers = element("div", { class: "live-scroll" });
   const sum = element("p", { class: "live-line" });
-  const column = label => element("th", { scope: "col" }, label);
   const figure = (picture, caption) =>
     element("div", {}, picture, element("p", { class: "live-small" }, caption));
   box.append(
@@ -145,35 +137,8 @@ courseLive.components.pooling = ({ box, words }) => {
     ),
     element("div", { class: "live-stepper" }, element("span", { class: "live-small" }, words.ask), ask),
     element("div", { class: "live-pair" }, figure(plane, words.plane), figure(values, words.values)),
-    element(
-      "label",
-      { class: "live-beta" },
-      element("span", {}, words.beta, " ", told),
-      slider,
-      element(
-        "span",
-        { class: "live-ends" },
-        element("span", {}, words.mean),
-        element("span", {}, words.lookup),
-      ),
-    ),
-    element(
-      "table",
-      { class: "live-scores" },
-      element(
-        "thead",
-        {},
-        element(
-          "tr",
-          {},
-          column(words.token),
-          column(words.score),
-          column(words.weight),
-          column(words.value),
-        ),
-      ),
-      body,
-    ),
+    field,
+    numbers,
     sum,
   );
 
@@ -203,17 +168,17 @@ courseLive.components.pooling = ({ box, words }) => {
       dots[i].setAttribute("r", 0.15 + 0.75 * Math.sqrt(weights[i])); // the area says the weight
     });
     told.textContent = fill(words.temperature, { beta: number(beta), t: beta ? number(1 / beta) : "∞" });
-    slider.setAttribute("aria-valuetext", number(beta));
-    body.replaceChildren(
-      ...TOKENS.map(({ token, value }, i) =>
-        element(
-          "tr",
-          {},
+    input.setAttribute("aria-valuetext", number(beta));
+    numbers.replaceChildren(
+      table(
+        "live-scores",
+        [words.token, words.score, words.weight, words.value],
+        TOKENS.map(({ token, value }, i) => [
           element("th", { scope: "row", lang: "en" }, legible(token, words)),
-          element("td", {}, number(scores[i])),
-          element("td", {}, share(weights[i]), bar(weights[i])),
-          element("td", {}, pair(value)),
-        ),
+          number(scores[i]),
+          [share(weights[i]), bar(weights[i])],
+          pair(value),
+        ]),
       ),
     );
     sum.replaceChildren(

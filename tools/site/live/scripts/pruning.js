@@ -4,6 +4,8 @@
 courseLive.components.pruning = async ({ box, words }) => {
   const {
     element,
+    svg,
+    button,
     fill,
     choice,
     readState,
@@ -38,7 +40,6 @@ courseLive.components.pruning = async ({ box, words }) => {
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
-  const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const choices = choice({
     legend: words.first,
     name: "live-way",
@@ -118,8 +119,8 @@ courseLive.components.pruning = async ({ box, words }) => {
   const across = k => EDGE.left + ((WIDTH - EDGE.left - EDGE.right) * k) / most;
   const up = share => HEIGHT - EDGE.bottom - (HEIGHT - EDGE.top - EDGE.bottom) * share;
   const points = shares => shares.map((share, k) => `${across(k).toFixed(1)},${up(share).toFixed(1)}`);
-  const line = (shares, name) => element("svg:polyline", { class: name, points: points(shares).join(" ") });
-  const text = (x, y, content, anchor) => element("svg:text", { x, y, "text-anchor": anchor }, content);
+  const line = (shares, name) => svg("polyline", { class: name, points: points(shares).join(" ") });
+  const text = (x, y, content, anchor) => svg("text", { x, y, "text-anchor": anchor }, content);
 
   function drawCurve() {
     const shares = chosen().exact.map(right => right / sentences);
@@ -130,9 +131,9 @@ courseLive.components.pruning = async ({ box, words }) => {
       element(
         "svg:svg",
         { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" },
-        element("svg:polygon", { class: "live-luck", points: [...highest, ...lowest.reverse()].join(" ") }),
+        svg("polygon", { class: "live-luck", points: [...highest, ...lowest.reverse()].join(" ") }),
         [0, 0.5, 1].map(share => [
-          element("svg:line", { x1: EDGE.left, x2: WIDTH - EDGE.right, y1: up(share), y2: up(share) }),
+          svg("line", { x1: EDGE.left, x2: WIDTH - EDGE.right, y1: up(share), y2: up(share) }),
           text(EDGE.left - 6, up(share) + 4, number(share), "end"),
         ]),
         Array.from({ length: most / 6 + 1 }, (_, i) =>
@@ -142,7 +143,7 @@ courseLive.components.pruning = async ({ box, words }) => {
         line(random.map(mean), "live-mean"),
         line(shares, "live-ahead"),
         line(shares.slice(0, k + 1), "live-done"),
-        element("svg:circle", { cx: across(k), cy: up(shares[k]), r: 5 }),
+        svg("circle", { cx: across(k), cy: up(shares[k]), r: 5 }),
       ),
     );
     const all = random[k];

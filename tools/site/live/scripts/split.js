@@ -1,6 +1,6 @@
 // The way of a tensor into heads and back: every number keeps its colour while `view` and `transpose` move it.
 courseLive.components.split = ({ box, words }) => {
-  const { element, fill } = courseLive;
+  const { element, button, fill } = courseLive;
   const TOKENS = ["two", "new", "hats"];
   const [HEADS, SIZE] = [2, 2];
   const WIDTH = HEADS * SIZE;
@@ -42,7 +42,6 @@ courseLive.components.split = ({ box, words }) => {
   let way = "right";
   let current = 0;
 
-  const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const back = button(words.back, () => show(current - 1));
   const forward = button(words.forward, () => show(current + 1));
   const place = element("output", { class: "live-place" });

@@ -42,10 +42,10 @@ courseLive.walkSteps = ({ words, network }) => {
   const stream = (symbol, who, values, more) => features(symbol, "stream", who, values, more);
 
   // A table of one head: queries below each other, keys beside each other.
-  function pairs(symbol, role, queries, keys, values, more = {}) {
+  function pairs(symbol, queries, keys, values, more = {}) {
     return {
       symbol,
-      role,
+      role: "weight",
       ...queries,
       columns: keys.tokens,
       columnsLang: keys.lang,
@@ -112,8 +112,9 @@ courseLive.walkSteps = ({ words, network }) => {
     };
   }
 
-  // A sum on the residual stream.
-  function sumCell(before, added, after, j, symbol) {
+  // A sum on the residual stream; the sequences are what was there, what is added, and their sum.
+  function sumCell(symbol, sequences, i, j) {
+    const [before, added, after] = sequences.map(rows => rows[i]);
     return {
       equation: [`${number(before[j])} ${signed(added[j])} = `, element("b", {}, number(after[j]))],
       strips: [
@@ -225,6 +226,8 @@ courseLive.walkSteps = ({ words, network }) => {
   const attention = (side, run) =>
     `${block(side, run)}.${{ encoder: "attention", decoder: "self_attention" }[side]}`;
   const cross = run => `${block("decoder", run)}.cross_attention`;
+  const inEncoder = (run, name) => run.rows[`${attention("encoder", run)}.${name}`];
+  const inCross = (run, name) => rowsOf(run, `${cross(run)}.${name}`);
   const positions = (run, side) =>
     run.rows[`${side}.positions`].map((row, i) =>
       row.map((value, j) => value - run.rows[`${side}.embedding`][i][j]),
@@ -236,8 +239,6 @@ courseLive.walkSteps = ({ words, network }) => {
   return [
     {
       name: "tokens",
-      title: words.tokens,
-      told: words.tokens_told,
       part: words.encoder,
       show: run => [
         {
@@ -251,8 +252,6 @@ courseLive.walkSteps = ({ words, network }) => {
     },
     {
       name: "embedding",
-      title: words.embedding,
-      told: words.embedding_told,
       show: run => [stream("E", english(run), run.rows["encoder.embedding"])],
       cell: (run, [, i, j]) => ({
         equation: [
@@ -265,8 +264,6 @@ courseLive.walkSteps = ({ words, network }) => {
     },
     {
       name: "position",
-      title: words.position,
-      told: words.position_told,
       show: run => [
         features("P", "position", english(run), positions(run, "encoder"), { scale: 1 }),
         stream("E + P", english(run), run.rows["encoder.positions"]),
@@ -276,26 +273,19 @@ courseLive.walkSteps = ({ words, network }) => {
     },
     {
       name: "norm",
-      title: words.norm,
-      told: words.norm_told,
       chooses: "layer",
       show: run => [stream("LN(X)", english(run), run.rows[`${block("encoder", run)}.norm_1`])],
       cell: (run, [, i, j]) => normCell(`${block("encoder", run)}.norm_1`, run.rows, i, j),
     },
     {
       name: "project",
-      title: words.project,
-      told: words.project_told,
       chooses: "head",
       show: run =>
         ["query", "key", "value"].map((role, n) =>
-          features(
-            "QKV"[n],
-            role,
-            english(run),
-            ofHead(run.rows[`${attention("encoder", run)}.W_${"qkv"[n]}`], run),
-            { isBare: n > 0, side: true },
-          ),
+          features("QKV"[n], role, english(run), ofHead(inEncoder(run, `W_${"qkv"[n]}`), run), {
+            isBare: n > 0,
+            side: true,
+          }),
         ),
       cell: (run, [n, i, j]) =>
         linearCell(
@@ -309,36 +299,19 @@ courseLive.walkSteps = ({ words, network }) => {
     },
     {
       name: "scores",
-      title: words.scores,
-      told: words.scores_told,
       chooses: "head",
-      show: run => [
-        pairs(
-          "Q Kᵀ",
-          "weight",
-          english(run),
-          english(run),
-          perHead(run.rows[`${attention("encoder", run)}.scores`], run),
-        ),
-      ],
+      show: run => [pairs("Q Kᵀ", english(run), english(run), perHead(inEncoder(run, "scores"), run))],
       cell: (run, [, i, j]) =>
-        scoreCell(
-          ...["q", "k"].map(
-            (letter, n) => ofHead(run.rows[`${attention("encoder", run)}.W_${letter}`], run)[[i, j][n]],
-          ),
-        ),
+        scoreCell(ofHead(inEncoder(run, "W_q"), run)[i], ofHead(inEncoder(run, "W_k"), run)[j]),
     },
     {
       name: "scaling",
-      title: words.scaling,
-      told: words.scaling_told,
       chooses: "head",
       show: run => {
-        const scores = perHead(run.rows[`${attention("encoder", run)}.scores`], run);
+        const scores = perHead(inEncoder(run, "scores"), run);
         return [
           pairs(
             `Q Kᵀ / √${size}`,
-            "weight",
             english(run),
             english(run),
             scores.map(row => row.map(score => score / root)),
@@ -346,101 +319,65 @@ courseLive.walkSteps = ({ words, network }) => {
           ),
         ];
       },
-      cell: (run, [, i, j]) => scaledCell(run.rows[`${attention("encoder", run)}.scores`][i][run.head][j]),
+      cell: (run, [, i, j]) => scaledCell(inEncoder(run, "scores")[i][run.head][j]),
     },
     {
       name: "softmax",
-      title: words.softmax,
-      told: words.softmax_told,
       chooses: "head",
       show: run => [
-        pairs(
-          "A",
-          "weight",
-          english(run),
-          english(run),
-          perHead(run.rows[`${attention("encoder", run)}.weights`], run),
-          { scale: 1, isShare: true },
-        ),
+        pairs("A", english(run), english(run), perHead(inEncoder(run, "weights"), run), {
+          scale: 1,
+          isShare: true,
+        }),
       ],
-      cell: (run, [, i, j]) =>
-        softmaxCell(run.rows[`${attention("encoder", run)}.scores`][i][run.head], english(run), j),
+      cell: (run, [, i, j]) => softmaxCell(inEncoder(run, "scores")[i][run.head], english(run), j),
     },
     {
       name: "mixture",
-      title: words.mixture,
-      told: words.mixture_told,
       chooses: "head",
       show: run => [
-        features("V", "value", english(run), ofHead(run.rows[`${attention("encoder", run)}.W_v`], run), {
+        features("V", "value", english(run), ofHead(inEncoder(run, "W_v"), run), { side: true }),
+        features("A V", "output", english(run), ofHead(inEncoder(run, "W_o.input"), run), {
           side: true,
+          isBare: true,
         }),
-        features(
-          "A V",
-          "output",
-          english(run),
-          ofHead(run.rows[`${attention("encoder", run)}.W_o.input`], run),
-          { side: true, isBare: true },
-        ),
       ],
       first: 1,
       cell: (run, [n, i, j]) => {
-        const name = attention("encoder", run);
         if (n === 0)
           return linearCell(
             "v",
-            `${name}.W_v`,
+            `${attention("encoder", run)}.W_v`,
             run.rows[`${block("encoder", run)}.norm_1`][i],
             run.head * size + j,
             "value",
             "x",
           );
-        return mixtureCell(
-          run.rows[`${name}.weights`][i][run.head],
-          ofHead(run.rows[`${name}.W_v`], run),
-          english(run),
-          j,
-        );
+        const weights = inEncoder(run, "weights")[i][run.head];
+        return mixtureCell(weights, ofHead(inEncoder(run, "W_v"), run), english(run), j);
       },
     },
     {
       name: "heads",
-      title: words.heads,
-      told: words.heads_told,
       chooses: "layer",
       show: run => [
-        { kind: "maps", maps: run.rows[`${attention("encoder", run)}.weights`], heads: network.numHeads },
-        features("H", "output", english(run), run.rows[`${attention("encoder", run)}.W_o.input`], {
-          parts: network.numHeads,
-        }),
+        { kind: "maps", maps: inEncoder(run, "weights"), heads: network.numHeads },
+        features("H", "output", english(run), inEncoder(run, "W_o.input"), { parts: network.numHeads }),
       ],
       first: 1,
       cell: (run, [, i, j]) => {
-        const name = attention("encoder", run);
-        const own = { ...run, head: Math.floor(j / size) };
-        const mixed = mixtureCell(
-          run.rows[`${name}.weights`][i][own.head],
-          ofHead(run.rows[`${name}.W_v`], own),
-          english(run),
-          j % size,
-        );
-        return {
-          ...mixed,
-          equation: [
-            courseLive.fill(words.of_head, { head: own.head, feature: j % size }),
-            " ",
-            mixed.equation,
-          ],
-        };
+        const [head, feature] = [Math.floor(j / size), j % size];
+        const weights = inEncoder(run, "weights")[i][head];
+        const mixed = mixtureCell(weights, ofHead(inEncoder(run, "W_v"), { head }), english(run), feature);
+        const name = courseLive.fill(words.of_head, { head, feature });
+        return { ...mixed, equation: [name, " ", mixed.equation] };
       },
     },
     {
       name: "residual",
-      title: words.residual,
-      told: words.residual_told,
       chooses: "layer",
       show: run => [
-        features("H Wₒ", "output", english(run), run.rows[`${attention("encoder", run)}.W_o`]),
+        features("H Wₒ", "output", english(run), inEncoder(run, "W_o")),
         stream("X + H Wₒ", english(run), streamBefore("encoder", run, 2)),
       ],
       first: 1,
@@ -448,18 +385,15 @@ courseLive.walkSteps = ({ words, network }) => {
         const name = `${attention("encoder", run)}.W_o`;
         if (n === 0) return linearCell("o", name, run.rows[`${name}.input`][i], j, "output", "h");
         return sumCell(
-          streamBefore("encoder", run, 1)[i],
-          run.rows[name][i],
-          streamBefore("encoder", run, 2)[i],
-          j,
           "o",
+          [streamBefore("encoder", run, 1), run.rows[name], streamBefore("encoder", run, 2)],
+          i,
+          j,
         );
       },
     },
     {
       name: "hidden",
-      title: words.hidden,
-      told: words.hidden_told,
       chooses: "layer",
       show: run => [features("ReLU", "stream", english(run), run.rows[`${block("encoder", run)}.ffn.1`])],
       cell: (run, [, i, j]) => {
@@ -478,30 +412,27 @@ courseLive.walkSteps = ({ words, network }) => {
     },
     {
       name: "block",
-      title: words.block,
-      told: words.block_told,
       chooses: "layer",
       show: run => [stream("Z", english(run), run.rows[block("encoder", run)])],
       cell: (run, [, i, j]) =>
         sumCell(
-          streamBefore("encoder", run, 2)[i],
-          run.rows[`${block("encoder", run)}.ffn.2`][i],
-          run.rows[block("encoder", run)][i],
-          j,
           "FFN",
+          [
+            streamBefore("encoder", run, 2),
+            run.rows[`${block("encoder", run)}.ffn.2`],
+            run.rows[block("encoder", run)],
+          ],
+          i,
+          j,
         ),
     },
     {
       name: "memory",
-      title: words.memory,
-      told: words.memory_told,
       show: run => [features("M", "key", english(run), run.rows["encoder.norm"])],
       cell: (run, [, i, j]) => normCell("encoder.norm", run.rows, i, j),
     },
     {
       name: "written",
-      title: words.written,
-      told: words.written_told,
       part: words.decoder,
       show: run => [
         {
@@ -518,15 +449,12 @@ courseLive.walkSteps = ({ words, network }) => {
     },
     {
       name: "mask",
-      title: words.mask,
-      told: words.mask_told,
       chooses: "head",
       show: run => {
         const scores = perHead(rowsOf(run, `${attention("decoder", run)}.scores`), run);
         return [
           pairs(
             `Q Kᵀ / √${size}`,
-            "weight",
             french(run),
             french(run),
             filledUp(scores, run.word + 1, -Infinity).map(row => row.map(score => score / root)),
@@ -541,13 +469,10 @@ courseLive.walkSteps = ({ words, network }) => {
     },
     {
       name: "causal",
-      title: words.causal,
-      told: words.causal_told,
       chooses: "head",
       show: run => [
         pairs(
           "A",
-          "weight",
           french(run),
           french(run),
           filledUp(perHead(rowsOf(run, `${attention("decoder", run)}.weights`), run), run.word + 1, 0),
@@ -561,28 +486,27 @@ courseLive.walkSteps = ({ words, network }) => {
     },
     {
       name: "known",
-      title: words.known,
-      told: words.known_told,
       chooses: "layer",
       show: run => [stream("X + H Wₒ", french(run), streamBefore("decoder", run, 2).slice(0, run.word + 1))],
       cell: (run, [, i, j]) =>
         sumCell(
-          streamBefore("decoder", run, 1)[i],
-          run.rows[`${attention("decoder", run)}.W_o`][i],
-          streamBefore("decoder", run, 2)[i],
-          j,
           "o",
+          [
+            streamBefore("decoder", run, 1),
+            run.rows[`${attention("decoder", run)}.W_o`],
+            streamBefore("decoder", run, 2),
+          ],
+          i,
+          j,
         ),
     },
     {
       name: "cross",
-      title: words.cross,
-      told: words.cross_told,
       chooses: "head",
       show: run => [
-        features("Q", "query", french(run), ofHead(rowsOf(run, `${cross(run)}.W_q`), run)),
+        features("Q", "query", french(run), ofHead(inCross(run, "W_q"), run)),
         ...["key", "value"].map((role, n) =>
-          features("KV"[n], role, english(run), ofHead(rowsOf(run, `${cross(run)}.W_${"kv"[n]}`), run), {
+          features("KV"[n], role, english(run), ofHead(inCross(run, `W_${"kv"[n]}`), run), {
             isBare: n > 0,
             side: true,
           }),
@@ -602,79 +526,54 @@ courseLive.walkSteps = ({ words, network }) => {
     },
     {
       name: "alignment",
-      title: words.alignment,
-      told: words.alignment_told,
       chooses: "head",
       show: run => [
         pairs(
           "A",
-          "weight",
           { tokens: run.next.slice(0, run.word + 1), lang: run.lang },
           english(run),
-          perHead(rowsOf(run, `${cross(run)}.weights`), run),
+          perHead(inCross(run, "weights"), run),
           { scale: 1, isShare: true, gold: run.gold },
         ),
       ],
       cell: (run, [, i, j]) => {
-        const scores = run.rows[`${cross(run)}.scores`][i][run.head];
-        const score = scoreCell(
-          ...[
-            ["W_q", i],
-            ["W_k", j],
-          ].map(([matrix, row]) => ofHead(run.rows[`${cross(run)}.${matrix}`], run)[row]),
-        );
-        return { ...softmaxCell(scores, english(run), j), strips: score.strips };
+        const [query, key] = [ofHead(inCross(run, "W_q"), run)[i], ofHead(inCross(run, "W_k"), run)[j]];
+        const cell = softmaxCell(inCross(run, "scores")[i][run.head], english(run), j);
+        return { ...cell, strips: scoreCell(query, key).strips };
       },
     },
     {
       name: "context",
-      title: words.context,
-      told: words.context_told,
       chooses: "head",
-      show: run => [
-        features("A V", "output", french(run), ofHead(rowsOf(run, `${cross(run)}.W_o.input`), run)),
-      ],
+      show: run => [features("A V", "output", french(run), ofHead(inCross(run, "W_o.input"), run))],
       cell: (run, [, i, j]) =>
-        mixtureCell(
-          run.rows[`${cross(run)}.weights`][i][run.head],
-          ofHead(run.rows[`${cross(run)}.W_v`], run),
-          english(run),
-          j,
-        ),
+        mixtureCell(inCross(run, "weights")[i][run.head], ofHead(inCross(run, "W_v"), run), english(run), j),
     },
     {
       name: "output",
-      title: words.output,
-      told: words.output_told,
       chooses: "layer",
       show: run => [
-        features("H Wₒ", "output", french(run), rowsOf(run, `${cross(run)}.W_o`)),
+        features("H Wₒ", "output", french(run), inCross(run, "W_o")),
         stream("Z", french(run), rowsOf(run, block("decoder", run))),
       ],
       first: 1,
       cell: (run, [n, i, j]) => {
         if (n === 0)
-          return linearCell(
-            "o",
-            `${cross(run)}.W_o`,
-            run.rows[`${cross(run)}.W_o.input`][i],
-            j,
-            "output",
-            "h",
-          );
+          return linearCell("o", `${cross(run)}.W_o`, inCross(run, "W_o.input")[i], j, "output", "h");
         return sumCell(
-          streamBefore("decoder", run, 3)[i],
-          run.rows[`${block("decoder", run)}.ffn.2`][i],
-          run.rows[block("decoder", run)][i],
-          j,
           "FFN",
+          [
+            streamBefore("decoder", run, 3),
+            run.rows[`${block("decoder", run)}.ffn.2`],
+            run.rows[block("decoder", run)],
+          ],
+          i,
+          j,
         );
       },
     },
     {
       name: "logits",
-      title: words.logits,
-      told: words.logits_told,
       part: words.next_word,
       show: run => [
         { kind: "ranking", logits: run.rows["decoder.dense"][run.word], shape: shape(1, run.vocabulary) },
@@ -685,12 +584,10 @@ courseLive.walkSteps = ({ words, network }) => {
     {
       name: "sentence",
       title: words.sentence_step,
-      told: words.sentence_told,
       show: run => [
         { kind: "sentence" },
         pairs(
           "A",
-          "weight",
           { tokens: run.next, lang: run.lang },
           english(run),
           perHead(run.rows[`${cross(run)}.weights`], run),
@@ -701,5 +598,5 @@ courseLive.walkSteps = ({ words, network }) => {
       first: 1,
       cell: (run, [, i, j]) => softmaxCell(run.rows[`${cross(run)}.scores`][i][run.head], english(run), j),
     },
-  ];
+  ].map(step => ({ title: words[step.name], told: words[`${step.name}_told`], ...step }));
 };

@@ -2,6 +2,8 @@
 courseLive.components.translator = async ({ box, words, targets }) => {
   const {
     element,
+    svg,
+    button,
     fill,
     still,
     legible,
@@ -163,7 +165,6 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     },
   });
   const detail = element("div", { class: "live-detail" });
-  const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const back = button(words.back, () => show(current - 1));
   const forward = button(words.forward, () => show(current + 1));
   const again = button(words.play, play);
@@ -226,15 +227,10 @@ courseLive.components.translator = async ({ box, words, targets }) => {
   // The 64 numbers of the context as small bars, upwards where they are positive.
   function contextStrip(context) {
     const bars = [...context].map((value, i) =>
-      element("svg:rect", {
-        x: i,
-        width: 0.8,
-        y: Math.min(0, -value),
-        height: Math.abs(value),
-      }),
+      svg("rect", { x: i, width: 0.8, y: Math.min(0, -value), height: Math.abs(value) }),
     );
-    return element(
-      "svg:svg",
+    return svg(
+      "svg",
       { viewBox: "0 -1 64 2", preserveAspectRatio: "none", class: "live-context", "aria-hidden": "true" },
       bars,
     );
@@ -245,37 +241,19 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     const t = current + 1;
     const sub = text => element("sub", {}, text);
     const amount = value => element("span", { class: "live-amount" }, share(value)); // of one width: the bars begin together
-    const lines = result.source.map((token, i) =>
-      element(
-        "tr",
-        {},
-        element("th", { scope: "row", lang: "en" }, legible(read(token), words)),
-        element("td", {}, number(step.scores[i])),
-        element("td", {}, amount(step.weights[i]), bar(step.weights[i])),
-      ),
-    );
+    const lines = result.source.map((token, i) => [
+      element("th", { scope: "row", lang: "en" }, legible(read(token), words)),
+      number(step.scores[i]),
+      [amount(step.weights[i]), bar(step.weights[i])],
+    ]);
     const next = network
       .best(step.logits, BESTS)
-      .map(({ token, probability }) =>
-        element(
-          "tr",
-          {},
-          element("th", { scope: "row", lang: writing.lang }, legible(token, words)),
-          element("td", {}, amount(probability), bar(probability)),
-        ),
-      );
-    const column = text => element("th", { scope: "col" }, text);
+      .map(({ token, probability }) => [
+        element("th", { scope: "row", lang: writing.lang }, legible(token, words)),
+        [amount(probability), bar(probability)],
+      ]);
     detail.replaceChildren(
-      element(
-        "table",
-        { class: "live-scores" },
-        element(
-          "thead",
-          {},
-          element("tr", {}, column(words.read), column(words.score), column(words.weight)),
-        ),
-        element("tbody", {}, lines),
-      ),
+      courseLive.table("live-scores", [words.read, words.score, words.weight], lines),
       element(
         "p",
         { class: "live-small" },
@@ -291,12 +269,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
         words.context,
       ),
       contextStrip(step.context),
-      element(
-        "table",
-        { class: "live-next" },
-        element("thead", {}, element("tr", {}, column(words.next), column(words.probability))),
-        element("tbody", {}, next),
-      ),
+      courseLive.table("live-next", [words.next, words.probability], next),
     );
   }
 
@@ -375,14 +348,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     if (!matchMedia("(pointer: coarse)").matches) input.focus(); // its keyboard would cover the words
   }
 
-  const chips = tokens =>
-    tokens.map(word =>
-      element(
-        "button",
-        { type: "button", class: "button", lang: "en", onclick: () => add(word) },
-        legible(word, words),
-      ),
-    );
+  const chips = tokens => tokens.map(word => button(legible(word, words), () => add(word), { lang: "en" }));
 
   // While a sentence is typed: the words that the grammar lets come next, or that go on as what is typed does.
   function offer() {

@@ -2,6 +2,10 @@
 courseLive.components.width = ({ box, words }) => {
   const {
     element,
+    svg,
+    button,
+    table,
+    slider,
     fill,
     softmax,
     normals,
@@ -43,7 +47,6 @@ courseLive.components.width = ({ box, words }) => {
     return { scores, weights, gradient: Math.sqrt(squares) };
   }
 
-  const svg = (tag, attributes, ...children) => element(`svg:${tag}`, attributes, ...children);
   const bars = (numbers, top, bottom, name) =>
     svg(
       "svg",
@@ -64,19 +67,21 @@ courseLive.components.width = ({ box, words }) => {
   const small = value =>
     value >= 0.01 ? number(value) : value >= 0.0001 ? local(value.toFixed(4)) : local(value.toExponential(0));
 
-  const slider = element("input", {
-    type: "range",
-    min: "0",
-    max: String(WIDEST),
-    value: String(power),
-    oninput: () => {
-      power = Number(slider.value);
-      update();
+  const { field, input, told } = slider(
+    words.width,
+    {
+      min: "0",
+      max: String(WIDEST),
+      value: String(power),
+      oninput: () => {
+        power = Number(input.value);
+        update();
+      },
     },
-  });
-  const told = element("output", {});
+    ["1", String(2 ** WIDEST)],
+  );
   const columns = VARIANTS.map(() => element("div"));
-  const table = element("div", { class: "live-scroll" });
+  const numbers = element("div", { class: "live-scroll" });
   const again = count => {
     draws.push(...Array.from({ length: count }, draw));
     draws = draws.slice(-MOST);
@@ -84,30 +89,15 @@ courseLive.components.width = ({ box, words }) => {
   };
   box.append(
     element("p", { class: "live-small" }, words.hint, " ", words.gap),
-    element(
-      "label",
-      { class: "live-beta" },
-      element("span", {}, words.width, " ", told),
-      slider,
-      element(
-        "span",
-        { class: "live-ends" },
-        element("span", {}, "1"),
-        element("span", {}, String(2 ** WIDEST)),
-      ),
-    ),
+    field,
     element(
       "div",
       { class: "live-stepper" },
-      element("button", { type: "button", class: "button", onclick: () => again(1) }, words.draw),
-      element(
-        "button",
-        { type: "button", class: "button", onclick: () => again(MORE) },
-        fill(words.draws, { n: MORE }),
-      ),
+      button(words.draw, () => again(1)),
+      button(fill(words.draws, { n: MORE }), () => again(MORE)),
     ),
     element("div", { class: "live-pair live-narrow" }, columns),
-    element("details", {}, element("summary", {}, words.numbers), table),
+    element("details", {}, element("summary", {}, words.numbers), numbers),
   );
 
   // All gradients that were drawn, on an axis of powers of ten; the last one is filled.
@@ -132,7 +122,7 @@ courseLive.components.width = ({ box, words }) => {
   function update() {
     const d = 2 ** power;
     told.textContent = `d = ${d}`;
-    slider.setAttribute("aria-valuetext", String(d));
+    input.setAttribute("aria-valuetext", String(d));
     const results = VARIANTS.map(([, beta]) => draws.map(one => attend(one, d, beta(d))));
     VARIANTS.forEach(([name], i) => {
       const { scores, weights, gradient } = results[i].at(-1);
@@ -168,35 +158,14 @@ courseLive.components.width = ({ box, words }) => {
       );
     });
     const [plain, scaled] = results.map(result => result.at(-1));
-    const column = text => element("th", { scope: "col" }, text);
-    table.replaceChildren(
-      element(
-        "table",
-        { class: "live-scores" },
-        element(
-          "thead",
-          {},
-          element(
-            "tr",
-            {},
-            column(words.key),
-            VARIANTS.flatMap(([name]) => [column(`${words[name]}: ${words.score}`), column(words.weight)]),
-          ),
-        ),
-        element(
-          "tbody",
-          {},
-          plain.scores.map((score, i) =>
-            element(
-              "tr",
-              {},
-              element("th", { scope: "row" }, String(i)),
-              [score, plain.weights[i], scaled.scores[i], scaled.weights[i]].map(value =>
-                element("td", {}, number(value)),
-              ),
-            ),
-          ),
-        ),
+    numbers.replaceChildren(
+      table(
+        "live-scores",
+        [words.key, ...VARIANTS.flatMap(([name]) => [`${words[name]}: ${words.score}`, words.weight])],
+        plain.scores.map((score, i) => [
+          String(i),
+          ...[score, plain.weights[i], scaled.scores[i], scaled.weights[i]].map(number),
+        ]),
       ),
     );
   }

@@ -1,7 +1,7 @@
 // A text read token by token through a sliding window: what each query sees, and which place of the rolling cache
 // is overwritten.
 courseLive.components.window = ({ box, words }) => {
-  const { element, fill, legible, choice, whole, readState, writeState } = courseLive;
+  const { element, button, table, fill, legible, choice, whole, readState, writeState } = courseLive;
   const TOKENS = ["this", "chair", "is", "very", "big", ".", "<eos>", "did", "he", "buy", "the", "green"];
   const WIDTHS = [3, 4, 6];
   const NUMBERS = 2 * 64; // of a key and a value, in one head of width 64
@@ -19,7 +19,6 @@ courseLive.components.window = ({ box, words }) => {
   // The token at each place of the cache after token t: the newest one that belongs there.
   const cache = t => [...Array(width).keys()].map(place => t - ((((t - place) % width) + width) % width));
 
-  const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const back = button(words.back, () => show(current - 1));
   const forward = button(words.forward, () => show(current + 1));
   const place = element("output", { class: "live-place" });
@@ -29,7 +28,7 @@ courseLive.components.window = ({ box, words }) => {
   const slots = element("table", { class: "live-slots" });
   const stored = element("p", { class: "live-line" });
   const reach = element("p", { class: "live-line" });
-  const counts = element("table", { class: "live-counts" });
+  const counts = element("div", { class: "live-scroll" });
   box.append(
     element("div", { class: "live-stepper live-stays" }, back, place, forward),
     choice({
@@ -67,7 +66,7 @@ courseLive.components.window = ({ box, words }) => {
         reach,
       ),
     ),
-    element("div", { class: "live-scroll" }, counts),
+    counts,
     element("p", { class: "live-small" }, words.head),
   );
 
@@ -98,7 +97,6 @@ courseLive.components.window = ({ box, words }) => {
     forward.disabled = step === TOKENS.length - 1;
     place.textContent = fill(words.step, { t: step + 1, n: TOKENS.length });
     mask.replaceChildren(...TOKENS.flatMap((_, t) => maskRow(t)).flat());
-    const column = text => element("th", { scope: "col" }, text);
     slots.replaceChildren(
       element(
         "thead",
@@ -106,7 +104,7 @@ courseLive.components.window = ({ box, words }) => {
         element(
           "tr",
           {},
-          cache(step).map((_, i) => column(fill(words.slot, { i }))),
+          cache(step).map((_, i) => element("th", { scope: "col" }, fill(words.slot, { i }))),
         ),
       ),
       element("tbody", {}, element("tr", {}, cache(step).map(slot))),
@@ -126,22 +124,10 @@ courseLive.components.window = ({ box, words }) => {
       [fill(words.later, { n: whole(LATER) }), NUMBERS * LATER, NUMBERS * width],
     ];
     counts.replaceChildren(
-      element(
-        "thead",
-        {},
-        element("tr", {}, element("td"), column(words.without), column(fill(words.with, { w: width }))),
-      ),
-      element(
-        "tbody",
-        {},
-        rows.map(([name, ...numbers]) =>
-          element(
-            "tr",
-            {},
-            element("th", { scope: "row" }, name),
-            numbers.map(value => element("td", {}, whole(value))),
-          ),
-        ),
+      table(
+        "live-counts",
+        ["", words.without, fill(words.with, { w: width })],
+        rows.map(([name, ...numbers]) => [name, ...numbers.map(whole)]),
       ),
     );
   }

@@ -2,6 +2,7 @@
 courseLive.components.writer = async ({ box, words }) => {
   const {
     element,
+    button,
     still,
     legible,
     nextTokenProbabilities,
@@ -33,8 +34,6 @@ courseLive.components.writer = async ({ box, words }) => {
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
-  const button = (label, onclick, lang) =>
-    element("button", { type: "button", class: "button", onclick, lang }, label);
   const draw = button(words.draw, () => write(drawn()));
   const play = button(words.whole, () => {
     write(drawn());
@@ -42,41 +41,25 @@ courseLive.components.writer = async ({ box, words }) => {
   });
   const back = button(words.back, () => set(tokens.slice(0, -1)));
   const restart = button("<bos>", () => set([]));
-  const prompt = button(PROMPT, () => set(PROMPT.split(" ").map(word => network.ids.get(word))), "en");
+  const prompt = button(PROMPT, () => set(PROMPT.split(" ").map(word => network.ids.get(word))), {
+    lang: "en",
+  });
   const sentence = element("p", { class: "live-written", role: "status" });
   const hint = element("p", { class: "live-small" });
   const heading = element("th", { scope: "col" });
 
-  // A slider with its value, and what its ends mean.
   function slider(label, most, ends) {
-    const told = element("output", {});
-    const input = element("input", {
-      type: "range",
-      min: "0",
-      max: String(most),
-      step: "0.05",
-      value: "1",
-      oninput: () => {
-        tell();
-        show();
-      },
-    });
+    const oninput = () => {
+      tell();
+      show();
+    };
+    const range = { min: "0", max: String(most), step: "0.05", value: "1", oninput };
+    const { field, input, told } = courseLive.slider(label, range, ends);
     const tell = () => {
       told.textContent = number(Number(input.value));
       input.setAttribute("aria-valuetext", told.textContent);
     };
     tell();
-    const field = element(
-      "label",
-      { class: "live-beta" },
-      element("span", {}, label, " ", told),
-      input,
-      element(
-        "span",
-        { class: "live-ends" },
-        ends.map(end => element("span", {}, end)),
-      ),
-    );
     return { field, value: () => Number(input.value) };
   }
   const temperature = slider(words.temperature, 2, [words.greedy, "2"]);
