@@ -58,7 +58,7 @@ def rotary_angles(positions: Tensor, d: int, base: float, dtype: torch.dtype) ->
     d : int
         Features of a head, an even number.
     base : float
-        The number b.
+        The number b, at least 1.
     dtype : torch.dtype
         Type of what is returned.
 
@@ -67,6 +67,8 @@ def rotary_angles(positions: Tensor, d: int, base: float, dtype: torch.dtype) ->
     cos, sin : Tensor, shape (steps, d) each
         The first half of the sines is negated, as `rotary` needs it.
     """
+    check_divisible("d", d, pair=2)
+    check_number("base", base, 1)
     kind = torch.float32 if positions.device.type == "mps" else torch.float64  # Apple's GPU lacks float64
     speeds = 1 / base ** (torch.arange(0, d, 2, dtype=kind, device=positions.device) / d)  # (d / 2,)
     angles = positions[:, None] * speeds  # (steps, d / 2)
@@ -548,7 +550,8 @@ class StaticCache:
     def lengthen(self, X: Tensor) -> Tensor:
         """Copy (batch, groups, steps, head_dim) to the beginning of a tensor of the final length."""
         longer = F.pad(X, (0, 0, 0, len(self.places) - X.shape[2]))
-        torch._dynamo.mark_static_address(longer)
+        if longer.is_cuda:  # on a CPU nothing is compiled, and to load the compiler takes a second
+            torch._dynamo.mark_static_address(longer)
         return longer
 
     def read_one(self, tokens: Tensor, position: Tensor) -> Tensor:
@@ -615,11 +618,18 @@ def check_caches(cache: list[Projected] | None, blocks: int) -> None:
 
 @argument_check
 def check_static(model: LanguageModel) -> None:
-    """Raise unless `StaticCache` knows how the blocks compute."""
-    kinds: list[Any] = [block.attention for block in model.blocks]
-    for attention in kinds:
-        if type(attention) is not RotaryAttention:
-            raise TypeError(f"static_cache needs blocks with RotaryAttention, got {type(attention).__name__}")
+    """Raise unless `StaticCache` knows how the model computes: it does so itself, without `forward`."""
+    blocks: list[Any] = list(model.blocks)
+    for block in blocks:
+        if type(block.attention) is not RotaryAttention:
+            kind = type(block.attention).__name__
+            raise TypeError(f"static_cache needs blocks with RotaryAttention, got {kind}")
+    known_forwards: list[tuple[Any, Any]] = [(model, LanguageModel)]
+    known_forwards += [(block, LanguageModelBlock) for block in blocks]
+    for module, known in known_forwards:
+        if type(module).forward is not known.forward:
+            kind = f"{type(module).__name__}, which has its own"
+            raise TypeError(f"static_cache needs the forward of {known.__name__}, got {kind}")
 
 
 @argument_check

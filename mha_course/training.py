@@ -106,6 +106,7 @@ def shift_right(target: Tensor, bos: int) -> Tensor:
     Parameters
     ----------
     target : Tensor of integers, shape (batch, steps)
+        At least one step.
     bos : int
         The id of ``<bos>``.
 

@@ -5,6 +5,8 @@
 import copy
 import math
 import pickle
+import subprocess
+import sys
 import warnings
 from types import SimpleNamespace
 from unittest import mock
@@ -556,6 +558,14 @@ def test_a_static_cache_gives_the_logits_of_the_whole_text(num_groups):
             assert_close(part, expected)
 
 
+def test_a_static_cache_writes_with_a_model_that_only_has_other_parts():
+    """What a class of one's own adds may be read still, as long as it computes in the same way."""
+    given = make()
+    expected = generate(given, tokens(), 5, temperature=0)
+    given.__class__ = type("Own", (LanguageModel,), {"note": 3})
+    assert torch.equal(generate(given, tokens(), 5, temperature=0, static_cache=True), expected)
+
+
 def test_a_static_cache_stays_where_it_is_and_one_step_is_one_graph():
     torch._dynamo.reset()
     model, given = make(num_groups=2), tokens()
@@ -570,6 +580,17 @@ def test_a_static_cache_stays_where_it_is_and_one_step_is_one_graph():
             read(given[:, 4:5], cache)
     assert addresses == [part.data_ptr() for pair in read.cache for part in pair]
     assert all(seen.count(name) == 0 for name in ("cat", "tril", "sin", "cos"))
+
+
+def test_a_static_cache_on_a_cpu_loads_no_compiler():
+    """It would take longer than to write a short text."""
+    code = """if True:
+        import sys, torch
+        from mha_course.language_model import LanguageModel, generate
+        generate(LanguageModel(5), torch.tensor([[1]]), 2, static_cache=True)
+        assert "torch._dynamo" not in sys.modules
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
@@ -786,6 +807,13 @@ def other_attention():
     return changed
 
 
+def other_forward(in_blocks=False):
+    changed = model()
+    module = changed.blocks[0] if in_blocks else changed
+    module.__class__ = type("Own", (type(module),), {"forward": lambda self, X, *given: (X, None)})
+    return changed
+
+
 def scaled():
     return llama(rope_parameters={"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.0})[0]
 
@@ -831,6 +859,10 @@ REFUSED = [
     (lambda: generate(model(), IDS, stop=-1), ValueError, "stop must be at least 0, got -1"),
     (lambda: generate(model(), IDS, static_cache=1), TypeError, "static_cache must be True or False, got int"),
     (lambda: generate(other_attention(), IDS, static_cache=True), TypeError, "static_cache needs blocks with RotaryAttention, got Own"),
+    (lambda: generate(other_forward(), IDS, static_cache=True), TypeError, "static_cache needs the forward of LanguageModel, got Own, which has its own"),
+    (lambda: generate(other_forward(in_blocks=True), IDS, static_cache=True), TypeError, "static_cache needs the forward of LanguageModelBlock, got Own, which has its own"),
+    (lambda: rotary_angles(torch.arange(2), 5, 100.0, torch.float32), ValueError, "d must be divisible by pair = 2, got 5"),
+    (lambda: rotary_angles(torch.arange(2), 4, 0.0, torch.float32), ValueError, "base must lie between 1 and inf, got 0.0"),
     (lambda: generate(model(), IDS, stop=5), ValueError, "stop must lie between 0 and 4, got 5"),
     (lambda: fit_language_model(small(), ["a b", "c"], WORDS), TypeError, "sentences must hold sequences of tokens, got the string 'a b'"),
     (lambda: fit_language_model(small(), None, WORDS), TypeError, "sentences must be a sequence of sequences of tokens, got NoneType"),
