@@ -1,5 +1,6 @@
 """The walk through the Transformer: every number that it shows is PyTorch's."""
 
+import json
 import re
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -7,7 +8,7 @@ from urllib.parse import parse_qs
 import pytest
 import torch
 from browsing import AXE, DESK, WIDE, Watched
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Locator, Page, expect
 from test_live import TEST, in_javascript
 from test_live_browser import AXE_SAYS, SLIM
 
@@ -111,7 +112,8 @@ def test_a_cell_shows_the_number_and_the_products_that_made_it(browser: Browser,
     assert box.locator(".walk-where").inner_text() == "<eos> → give"
     # the cell stays open in the next step
     box.locator(".walk-controls .button").last.click()
-    assert box.locator(".walk-where").inner_text() == "<eos> → give"
+    assert box.locator(".walk-title b").inner_text() == "Division by √d"
+    expect(box.locator(".walk-where")).to_have_text("<eos> → give")
     box.locator(".walk-controls .button").first.click()
     # the same numbers as text
     box.locator(".walk-more summary").click()
@@ -125,6 +127,34 @@ def test_a_cell_shows_the_number_and_the_products_that_made_it(browser: Browser,
     page.keyboard.press("ArrowRight")
     assert "step=position" in page.url
     assert not watched.complaints
+
+
+def test_a_step_restyles_only_what_it_draws(browser: Browser, site: Path) -> None:
+    page = browser.new_page(viewport=SLIM)
+    opened(page, site, "#play-walk?step=norm")
+    page.wait_for_timeout(1000)  # until its rows have come in
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    page.evaluate("document.querySelector('.walk-reading').append(document.createElement('i'))")
+    page.evaluate("document.body.offsetHeight")
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    restyled = [event["args"]["elementCount"] for event in events if event["name"] == "UpdateLayoutTree"]
+    assert 0 < sum(restyled) < 20, (
+        restyled
+    )  # 140 more for one `:has` of the theme that asks about each change
+
+
+def test_when_the_walk_begins_the_rest_of_the_page_moves_as_one(browser: Browser, site: Path) -> None:
+    page = browser.new_page(viewport=SLIM, reduced_motion="reduce")
+    page.goto((site / "en" / "transformer.html").as_uri())
+    page.wait_for_function("document.fonts.status === 'loaded'")
+    tops = """() => [...document.querySelectorAll("section:has(> .live[data-live=walk]) ~ section")]
+        .map(section => section.getBoundingClientRect().top)"""
+    before = page.evaluate(tops)
+    page.locator('.live[data-live="walk"] > button').click()
+    page.locator(".live-walk .walk-title").wait_for()
+    after = page.evaluate(tops)
+    moved = [new - old - (after[0] - before[0]) for old, new in zip(before, after, strict=True)]
+    assert len(moved) > 5 and max(map(abs, moved)) < 2, moved
 
 
 def test_an_address_leads_to_a_step_and_where_the_network_errs_the_walk_says_so(

@@ -78,7 +78,12 @@
         columns ? cells(row, i, { ...matrix, scale }) : strip(row, { role, scale, parts: matrix.parts }),
       ),
     );
-    const area = element("div", { class: "walk-area" }, columns ? headings(matrix, words) : "", lines);
+    const area = element(
+      "div",
+      { class: columns ? "walk-area walk-table" : "walk-area" },
+      columns ? headings(matrix, words) : "",
+      lines,
+    );
     const node = element(
       "div",
       { class: `walk-matrix${matrix.isBare ? " walk-bare" : ""}` },

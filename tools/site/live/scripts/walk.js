@@ -255,8 +255,22 @@ courseLive.components.walk = async ({ box, words }) => {
     told.replaceChildren(...filled(step.told, facts()), ...remark(step));
     drawChoice(step);
     openFirst(step, shown);
-    drawNumbers();
     drawPath();
+    afterFrame(() => {
+      showInPath();
+      drawDetail(step);
+      drawNumbers();
+    });
+  }
+
+  // What is around a step's picture is drawn in the next frame: on a slow phone all at once would be a long task.
+  let waiting; // for the frame
+  function afterFrame(work) {
+    clearTimeout(waiting);
+    requestAnimationFrame(() => {
+      clearTimeout(waiting);
+      waiting = setTimeout(work);
+    });
   }
 
   // A link back to the section that leads to a step.
@@ -298,7 +312,7 @@ courseLive.components.walk = async ({ box, words }) => {
       mark?.(picture.lang === lang ? i : -1, other === place ? j : -1),
     );
     detail.setAttribute("aria-live", byReader ? "polite" : "off"); // with a step, its text alone is read out
-    drawDetail(step);
+    if (byReader) drawDetail(step);
   }
 
   // What the cell is, the strips of which it was made, and its terms.
@@ -337,7 +351,26 @@ courseLive.components.walk = async ({ box, words }) => {
   }
 
   let termsOpen = false; // as the reader left them
-  function termsOf({ heads, rows: lines, lang, mark }) {
+  function termsOf(terms) {
+    if (terms.lang) return termsTable(terms); // a line for each token is short
+    const table = element("div", { class: "walk-terms", tabindex: "0" });
+    const show = () => table.replaceChildren(...(termsOpen ? [termsTable(terms)] : []));
+    show();
+    return element(
+      "details",
+      {
+        open: termsOpen,
+        ontoggle: event => {
+          termsOpen = event.target.open;
+          show();
+        },
+      },
+      element("summary", {}, fill(words.terms, { n: terms.rows.length })),
+      table,
+    );
+  }
+
+  function termsTable({ heads, rows: lines, lang, mark }) {
     const column = text => element("th", { scope: "col" }, text);
     const body = lines.map(([label, ...values], i) =>
       element(
@@ -347,23 +380,11 @@ courseLive.components.walk = async ({ box, words }) => {
         values.map(value => element("td", {}, number(value))),
       ),
     );
-    const table = element(
+    return element(
       "table",
       {},
       element("thead", {}, element("tr", {}, heads.map(column))),
       element("tbody", {}, body),
-    );
-    if (lang) return table; // a line for each token is short
-    return element(
-      "details",
-      {
-        open: termsOpen,
-        ontoggle: event => {
-          termsOpen = event.target.open;
-        },
-      },
-      element("summary", {}, fill(words.terms, { n: lines.length })),
-      element("div", { class: "walk-terms", tabindex: "0" }, table),
     );
   }
 
@@ -581,7 +602,11 @@ courseLive.components.walk = async ({ box, words }) => {
     ];
   }
 
-  function drawChoice(step) {
+  let offered; // what can be chosen now
+  function drawChoice({ chooses }) {
+    const wanted = [chooses, state.layer, state.head].join();
+    if (offered === wanted) return;
+    offered = wanted;
     const radios = (name, count) =>
       courseLive.choice({
         legend: words[name],
@@ -595,8 +620,8 @@ courseLive.components.walk = async ({ box, words }) => {
       });
     const focused = choice.contains(document.activeElement) && document.activeElement.name;
     choice.replaceChildren(
-      ...(step.chooses ? [radios("layer", network.numLayers)] : []),
-      ...(step.chooses === "head" ? [radios("head", network.numHeads)] : []),
+      ...(chooses ? [radios("layer", network.numLayers)] : []),
+      ...(chooses === "head" ? [radios("head", network.numHeads)] : []),
     );
     if (focused) choice.querySelector(`[name="${focused}"]:checked`)?.focus();
   }
@@ -614,16 +639,17 @@ courseLive.components.walk = async ({ box, words }) => {
       if (place === state.step) link.setAttribute("aria-current", "step");
       else link.removeAttribute("aria-current");
     });
-    const current = links[state.step];
-    requestAnimationFrame(() =>
-      path.scrollTo({
-        left: current.offsetLeft - (path.clientWidth - current.offsetWidth) / 2,
-        behavior: still() ? "auto" : "smooth",
-      }),
-    );
     plan.mark(steps[state.step].name);
     back.disabled = state.step === 0;
     forward.disabled = state.step === steps.length - 1;
+  }
+
+  function showInPath() {
+    const current = links[state.step];
+    path.scrollTo({
+      left: current.offsetLeft - (path.clientWidth - current.offsetWidth) / 2,
+      behavior: still() ? "auto" : "smooth",
+    });
   }
 
   // --- what happens -----------------------------------------------------------------------------------

@@ -229,7 +229,7 @@
   let rest;
   const title = document.querySelector("h1");
   // A phone's bar names the chapter that is read, and leads to its beginning; from there it leads home.
-  const brand = document.querySelector(".brand:has(.here)");
+  const brand = document.querySelector(".brand.of-chapter");
   new IntersectionObserver(
     changes => {
       const { isIntersecting, boundingClientRect } = changes.at(-1);
