@@ -1,6 +1,6 @@
-"""Keep what the benchmarks measured, in the tables ``gpu.tsv`` and ``cpu.tsv`` of ``mha_course/data``.
+"""Keep what the benchmarks measured: on a GPU in ``mha_course/data``, for pages, on a CPU beside this file.
 
-README shows a part of each, between marks such as ``<!-- gpu: begin -->`` and ``<!-- gpu: end -->``.
+README shows a part of both, between marks such as ``<!-- gpu: begin -->`` and ``<!-- gpu: end -->``.
 
 ``python -m benchmarks.store`` takes the rows of ``_build/bench``. Each row names the benchmark, the device,
 torch's version and the day; a benchmark that was not run again keeps its old rows.
@@ -14,7 +14,8 @@ from pathlib import Path
 from benchmarks.measure import FOLDER, OURS, markdown
 
 ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT / "mha_course" / "data"
+README = ROOT / "README.md"
+STORED = {"gpu": ROOT / "mha_course" / "data" / "gpu.tsv", "cpu": ROOT / "benchmarks" / "cpu.tsv"}
 IN_README = {
     "gpu": (
         ("attention, no mask, forward + backward", "4 × 4096 × 1024 × 16, bfloat16"),
@@ -89,15 +90,12 @@ def main() -> None:
     new = [row for path in sorted(FOLDER.glob("*.tsv")) for row in read(path)]
     if not new:
         raise SystemExit(f"nothing was measured in {FOLDER}")
-    readme = ROOT / "README.md"
-    for kind in IN_README:
-        measured, path = measured_on(kind, new), DATA / f"{kind}.tsv"
-        if measured:
+    for kind, path in STORED.items():
+        if measured := measured_on(kind, new):
             rows = merged(read(path), measured)
+            README.write_text(with_part(README.read_text(encoding="utf-8"), kind, rows), encoding="utf-8")
             write(path, rows)
-            text = with_part(readme.read_text(encoding="utf-8"), kind, rows)
-            readme.write_text(text, encoding="utf-8")
-            print(f"{len(rows)} rows in {path}, a part of them in README.md")
+            print(f"{len(rows)} rows in {path}, a part of them in {README.name}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """The peers of the benchmarks are as large as the course's models, and learn and write as they do."""
 
+import re
+
 import pytest
 import torch
 
@@ -107,11 +109,36 @@ def test_the_store_keeps_what_was_not_measured_again_and_each_device_by_itself(t
     assert store.read(path) == rows("writing", "card A", "2", spread="") + on_gpu
 
 
+def test_what_a_cpu_did_is_stored_and_shown_and_what_a_gpu_did_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.measure.FOLDER", tmp_path)
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
+    monkeypatch.setattr(store, "README", tmp_path / "README.md")
+    kept = {kind: tmp_path / f"{kind}.kept" for kind in store.STORED}
+    monkeypatch.setattr(store, "STORED", kept)
+    with pytest.raises(SystemExit, match="nothing was measured"):
+        store.main()
+    shown = "before\n<!-- cpu: begin -->\n<!-- cpu: end -->\n<!-- gpu: begin -->\nfast\n<!-- gpu: end -->\n"
+    store.README.write_text(shown, encoding="utf-8")
+    report = Report("all", CPU)
+    for table, size in store.IN_README["cpu"]:
+        report.add_times(table, size, {OURS: [0.5, 0.5], "other": [1.0, 1.0], "nn.MHA, weights": [1.0, 1.0]})
+    store.main()
+    assert not kept["gpu"].exists() and len(store.read(kept["cpu"])) == len(report.rows)
+    before, table, after = re.split(
+        "<!-- cpu: begin -->\n|<!-- cpu: end -->\n", store.README.read_text("utf-8")
+    )
+    assert (before, after) == ("before\n", "<!-- gpu: begin -->\nfast\n<!-- gpu: end -->\n")
+    assert table.splitlines()[0].startswith("| CPU") and len(table.splitlines()) == 2 + len(
+        store.IN_README["cpu"]
+    )
+    assert table.splitlines()[2].endswith("| 500 ms | other 2.00 |")
+
+
 @pytest.mark.parametrize("kind", store.IN_README)
 def test_readme_shows_what_is_stored(kind):
-    readme = (store.ROOT / "README.md").read_text(encoding="utf-8")
+    readme = store.README.read_text(encoding="utf-8")
     assert f"<!-- {kind}: begin -->\n" in readme and f"<!-- {kind}: end -->" in readme
-    rows = store.read(store.DATA / f"{kind}.tsv")
+    rows = store.read(store.STORED[kind])
     if not rows:
         assert f"<!-- {kind}: begin -->\n<!-- {kind}: end -->" in readme
         return
@@ -134,7 +161,7 @@ def test_what_readme_shows_is_measured(kind):
 
 def test_the_page_on_efficient_attention_says_what_a_gpu_measured():
     """Its multiples are words; where the table is measured anew, they may have to change."""
-    rows = store.read(store.DATA / "gpu.tsv")
+    rows = store.read(store.STORED["gpu"])
     value = {(row["table"], row["size"], row["name"]): float(row["value"]) for row in rows}
 
     def layer(mask, passes, name):
