@@ -224,8 +224,6 @@ def fold_word(cell: Cell, role: Role, has_picture: bool) -> str:
         return ""  # folded as a whole
     if role is Role.IMPORTS:
         return "set_up"
-    if role is Role.CLAIM:
-        return "checked"
     if not {"hide-input", "hide-cell"} & set(tags):
         return ""
     if role in SHOWN:

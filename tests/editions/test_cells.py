@@ -83,7 +83,7 @@ def test_students_get_no_solutions_and_no_checks() -> None:
         ("class-Mask", [], ""),
         ("function-valid-mask", ["hide-input"], "package_function"),
         ("mask-plot", ["hide-input"], "figure_code"),
-        ("mask-claim", ["claim"], "checked"),
+        ("mask-claim", ["claim"], ""),
         ("mask-check", ["claim"], ""),
         ("solution-mask", ["hide-cell"], ""),
         ("loose", ["hide-input"], "show_code"),

@@ -89,7 +89,7 @@ def code_cell(cell: dict, role: Role, renderer: CellRenderer) -> list[nodes.Node
     if source.strip() and not only_diagrams(source):
         parts = [nodes.literal_block(source, source, language="ipython3", classes=["code"])]
         if key := fold_word(cell, role, has_picture):
-            label = fold_label(key, source, words(renderer.environment.config), name)
+            label = fold_label(key, words(renderer.environment.config), name)
             parts = [folded(label, *parts, classes=["aside"])]
     if name and (start := re.search(rf"^(?:class|def) {name}\b", source, re.MULTILINE)):
         signature = " ".join(source[start.start() :][:SIGNATURE].split())
@@ -116,19 +116,9 @@ def turn_solution(name: str, renderer: CellRenderer) -> nodes.Node:
     return folded(words(environment.config)["solution"], block, classes=["solution"])
 
 
-def fold_label(key: str, source: str, word: dict[str, str], name: str) -> str:
-    """Return the line behind which a cell's code is folded, as HTML; it names what is asserted or defined."""
-    if name:
-        return f"{escape(word[key])}{escape(word['colon'])}<code>{name}</code>"
-    if key != "checked":
-        return escape(word[key])
-    checks = ", ".join(f"<code>{escape(check)}</code>" for check in assertions(source))
-    return f'{escape(word[key])} ✓ <span class="checks">{checks}</span>'
-
-
-def assertions(source: str) -> list[str]:
-    """Return the assertions of a cell, as code."""
-    return [ast.unparse(node.test) for node in ast.walk(parsed(source)) if isinstance(node, ast.Assert)]
+def fold_label(key: str, word: dict[str, str], name: str) -> str:
+    """Return the line behind which a cell's code is folded, as HTML, with the name of what it shows."""
+    return escape(word[key]) + (f"{escape(word['colon'])}<code>{name}</code>" if name else "")
 
 
 def only_diagrams(source: str) -> bool:

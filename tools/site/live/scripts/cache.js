@@ -42,7 +42,7 @@ courseLive.components.cache = ({ box, words }) => {
 
   // Three lines of what is projected, and a square of which query meets which key.
   function drawPanel(name) {
-    const spot = (kind, color) =>
+    const spot = (kind, color = "") =>
       element("span", { class: `live-spot ${kind ? `live-${kind}` : "live-none"} ${color}` });
     const line = (label, color, state) => [
       element("i", {}, label),
@@ -51,9 +51,7 @@ courseLive.components.cache = ({ box, words }) => {
     const queries = name === "without" ? stateOf.without : i => (i === current ? "now" : "");
     const pairs = TOKENS.map((token, t) => [
       element("span", { lang: "fr" }, legible(token, words)),
-      TOKENS.map((_, i) =>
-        spot(i <= current && queries(t) ? (i <= t ? "now" : "masked") : "", "live-of-pairs"),
-      ),
+      TOKENS.map((_, i) => spot(i <= current && queries(t) ? (i <= t ? "now" : "masked") : "")),
     ]);
     return [
       element("p", { class: "live-line" }, element("b", {}, words[name])),

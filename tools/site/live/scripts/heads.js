@@ -64,7 +64,7 @@ courseLive.components.heads = async ({ box, words }) => {
     now,
     unchanged,
     element("p", { class: "live-small" }, words.press),
-    element("div", { class: "live-columns live-wide-left" }, maps, large),
+    element("div", { class: "live-columns" }, maps, large),
     element("div", { class: "live-stepper" }, button(words.all_on, allOn), trial, counted),
     courseLive.copyLink(words, tellAddress),
   );
@@ -134,13 +134,7 @@ courseLive.components.heads = async ({ box, words }) => {
     const asTrained = network.translate(original);
     whole = asTrained.tokens;
     wholeChance = chance(asTrained);
-    before.replaceChildren(
-      words.as_trained,
-      " ",
-      element("i", { lang: "en" }, original.join(" ")),
-      " → ",
-      element("span", { lang: transformer.LANGUAGE }, whole.join(" ")),
-    );
+    before.replaceChildren(...transformer.asTrained(original, whole));
     translate();
   }
 
@@ -275,10 +269,7 @@ courseLive.components.heads = async ({ box, words }) => {
 
   function find() {
     stop();
-    stopCounting = transformer.findChanged(options, setSentence, done => {
-      unchanged.textContent =
-        done < rows.length ? `${done} / ${rows.length}` : fill(words.none_changed, { n: rows.length });
-    });
+    stopCounting = transformer.findChanged(options, setSentence, unchanged);
   }
 
   function restore() {

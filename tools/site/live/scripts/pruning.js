@@ -19,7 +19,7 @@ courseLive.components.pruning = async ({ box, words }) => {
   const EDGE = { left: 34, right: 10, top: 10, bottom: 36 };
 
   const transformer = await courseLive.transformer(words);
-  const { network, rows, heads } = transformer;
+  const { network, heads } = transformer;
   const { sentences, importance, ways } = await courseLive.content("pruning-fr");
   const most = ways.random[0].exact.length - 1; // each module keeps a head
   const mostImportant = Math.max(...Object.values(importance));
@@ -202,22 +202,13 @@ courseLive.components.pruning = async ({ box, words }) => {
 
   function find() {
     stopSearch();
-    stopSearch = transformer.findChanged(options(), setSentence, done => {
-      unchanged.textContent =
-        done < rows.length ? `${done} / ${rows.length}` : fill(words.none_changed, { n: rows.length });
-    });
+    stopSearch = transformer.findChanged(options(), setSentence, unchanged);
   }
 
   function setSentence(sentence) {
     tokens = sentence;
     whole = network.translate(tokens);
-    before.replaceChildren(
-      words.as_trained,
-      " ",
-      element("i", { lang: "en" }, tokens.join(" ")),
-      " → ",
-      element("span", { lang: transformer.LANGUAGE }, whole.tokens.join(" ")),
-    );
+    before.replaceChildren(...transformer.asTrained(tokens, whole.tokens));
     show();
   }
 

@@ -3,6 +3,7 @@
 courseLive.transformer = async words => {
   const {
     element,
+    fill,
     heat: { number },
   } = courseLive;
   const LANGUAGE = "fr";
@@ -68,6 +69,15 @@ courseLive.transformer = async words => {
       tokens.map((token, i) => (token === whole[i] ? `${token} ` : [element("mark", {}, token), " "])),
     );
 
+  // A sentence and its translation by the whole network.
+  const asTrained = (tokens, whole) => [
+    words.as_trained,
+    " ",
+    element("i", { lang: "en" }, tokens.join(" ")),
+    " → ",
+    element("span", { lang: LANGUAGE }, whole.join(" ")),
+  ];
+
   // The probability of all tokens together.
   const chance = ({ steps }) =>
     steps.reduce((product, { logits }) => product * network.best(logits, 1)[0].probability, 1);
@@ -91,8 +101,9 @@ courseLive.transformer = async words => {
   const isExact = ([source, target], options) =>
     network.translate(source.split(" "), options).tokens.join(" ") === target;
 
-  // Looks for a test sentence that is translated in another way with these options; a different one each time.
-  function findChanged(options, found, tell) {
+  // Looks for a test sentence that is translated in another way with these options, a different one each time, and
+  // writes into `status` how far it is.
+  function findChanged(options, found, status) {
     const first = Math.floor(Math.random() * rows.length);
     const written = (tokens, how) => network.translate(tokens, how).tokens.join(" ");
     return inSlices(
@@ -103,7 +114,10 @@ courseLive.transformer = async words => {
         found(tokens);
         return true;
       },
-      tell,
+      done => {
+        status.textContent =
+          done < rows.length ? `${done} / ${rows.length}` : fill(words.none_changed, { n: rows.length });
+      },
     );
   }
 
@@ -115,6 +129,7 @@ courseLive.transformer = async words => {
     groups,
     heads,
     mapOf,
+    asTrained,
     compared,
     chance,
     shown,
@@ -122,6 +137,5 @@ courseLive.transformer = async words => {
     isExact,
     findChanged,
     anySentence,
-    LANGUAGE,
   };
 };

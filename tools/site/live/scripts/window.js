@@ -79,7 +79,7 @@ courseLive.components.window = ({ box, words }) => {
       element("span", { lang: "en", class: t === current ? "live-of-query" : "" }, label(t)),
       TOKENS.map((_, i) =>
         element("span", {
-          class: `live-spot live-${kind(i)} ${t === current ? "live-of-query" : "live-of-pairs"}`,
+          class: `live-spot live-${kind(i)} ${t === current ? "live-of-query" : ""}`,
         }),
       ),
     ];
