@@ -16,6 +16,7 @@ import torch
 from operators import Operators
 from tolerance import assert_close
 from torch import nn
+from torch._dynamo.testing import CompileCounter
 from transformers import DynamicCache, GPT2Config, LlamaConfig, Qwen3Config
 from transformers.generation.logits_process import (
     TemperatureLogitsWarper,
@@ -580,6 +581,23 @@ def test_a_static_cache_stays_where_it_is_and_one_step_is_one_graph():
             read(given[:, 4:5], cache)
     assert addresses == [part.data_ptr() for pair in read.cache for part in pair]
     assert all(seen.count(name) == 0 for name in ("cat", "tril", "sin", "cos"))
+
+
+def test_texts_of_many_lengths_are_compiled_a_few_times_only():
+    """After eight times PyTorch would give up, with an error: on a GPU one step must be one graph."""
+    torch._dynamo.reset()
+    counter = CompileCounter()
+    for length in range(1, 12):
+        model, prompt = make(), tokens(1 + length % 2, length)
+        with torch.no_grad():
+            read = StaticCache(model, prompt, 5 + length)
+            _, cache = read(prompt, None)
+            for part in (part for pair in cache for part in pair):
+                torch._dynamo.mark_static_address(part)  # as on a GPU
+            read.step = torch.compile(read.read_one, fullgraph=True, backend=counter)
+            for position in range(2):
+                read(prompt[:, :1] + position, cache)
+    assert 0 < counter.frame_count <= 6
 
 
 def test_a_static_cache_on_a_cpu_loads_no_compiler():
