@@ -1,10 +1,11 @@
 """Which part of the attention model does the work? Cells and scores swapped, each at six learning rates.
 
-``python -m tools.experiments.parts [--workers N]`` trains 90 small models (about 20 minutes on two cores) and
+``python -m tools.experiments.parts [--workers N]`` trains 93 small models (about 20 minutes on two cores) and
 writes one row for each to ``mha_course/data/parts.tsv``. The encoder reads both ways, there is one layer, and
 the decoder starts from zeros. The cell is swapped alone, then the score; then the first model gets fewer
 units. Every variant has six learning rates, so that its rate can be chosen on the development split, and
-three seeds. ``dev_exact_match`` is of that split, ``exact_match`` of the compositional test split.
+three seeds. ``dev_exact_match`` is of that split, ``exact_match`` of the compositional test split. The last
+three models have a size in between, at one rate.
 """
 
 import itertools
@@ -60,9 +61,11 @@ class Setting:
 
 
 def settings() -> Iterator[Setting]:
-    """Yield every variant at every rate with every seed."""
+    """Yield every variant at every rate with every seed, then a size in between at one rate."""
     for variant, learning_rate, seed in itertools.product(VARIANTS, RATES, SEEDS):
         yield Setting(*variant, learning_rate, seed)
+    for seed in SEEDS:
+        yield Setting(num_hiddens=32, learning_rate=0.01, seed=seed)
 
 
 def attention_of(name: str, num_hiddens: int) -> Attention:
