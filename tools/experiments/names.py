@@ -4,14 +4,14 @@
 on the text of the chapter on language models, with the pieces and the division that its cells make, and
 writes two tables to ``mha_course/data``.
 
-``names.tsv`` has a row for each model: first those of the chapter's setting, one a seed, and the same trained
-twice as long. Then come those that differ in ``merges``, in ``share`` (of the training names; the number of
-steps stays) or in ``num_hiddens``, the last with several learning rates each. At the end come the n-grams,
-over characters (``merges`` 0) or pieces. ``bits_dev`` and ``bits_test`` are bits per byte, where the end of a
-name counts as one byte; ``perplexity`` is that of a token of ``dev``. The first six models and the n-gram
-that is best on ``dev`` also write 3,000 names a seed: ``held_out`` counts the names of ``test`` among them,
-``invented`` those that Unicode 3.2 does not have, and ``later`` those of the invented that Python's newer
-Unicode has, each name once.
+``names.tsv`` has a row for each model: first those of the chapter's table, one a seed, and the same trained
+twice as long. (The chapter's own model is trained for a single epoch.) Then come those that differ in
+``merges``, in ``share`` (of the training names; the number of steps stays) or in ``num_hiddens``, the last
+with several learning rates each. At the end come the n-grams, over characters (``merges`` 0) or pieces.
+``bits_dev`` and ``bits_test`` are bits per byte, where the end of a name counts as one byte; ``perplexity``
+is that of a token of ``dev``. The first six models and the n-gram that is best on ``dev`` also write 3,000
+names a seed: ``held_out`` counts the names of ``test`` among them, ``invented`` those that Unicode 3.2 does
+not have, and ``later`` those of the invented that Python's newer Unicode has, each name once.
 
 ``names_written.tsv`` has the first names of each of these kinds that the models wrote.
 """
@@ -50,7 +50,7 @@ KINDS = ("held_out", "invented", "later")
 
 @dataclass(frozen=True)
 class Setting:
-    """One model to train; the defaults are the chapter's."""
+    """One model to train; the defaults are those of the chapter's table."""
 
     model: str = "Transformer"
     merges: int = 256
