@@ -25,7 +25,7 @@ LONG = 5  # seconds: a shorter cell has no row of its own
 
 
 def timed(notebook: NotebookNode) -> NotebookNode:
-    """A notebook whose last cell prints the processor time after each of the page's code cells."""
+    """Return the notebook with a last cell that prints the processor time after each code cell."""
     made = [new_code_cell("import json as _json, time as _clock\n_times = [_clock.process_time()]")]
     for cell in cells(notebook, "code").values():
         made += [new_code_cell(cell.source), new_code_cell("_times.append(_clock.process_time())")]

@@ -71,7 +71,7 @@ def term(heading: str) -> str:
 
 
 def is_hit(answers: list[str], wanted: str) -> bool:
-    """Whether a wanted passage, or any of a wanted page, is among the answers; `-`: there must be none."""
+    """Return True if a wanted passage or page is among the answers; `-` wants that there is none."""
     if wanted == "-":
         return not answers
     places = {answer.replace(".html", "") for answer in answers}

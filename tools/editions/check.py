@@ -1,4 +1,4 @@
-"""Find where a language has left the English, and text that a reader of it would stumble over."""
+"""Report where a translation is out of step with its English, and faults of form and spelling on any page."""
 
 import re
 from collections.abc import Iterator

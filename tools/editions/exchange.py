@@ -28,7 +28,7 @@ HEADER = """\
 
 @dataclass(frozen=True)
 class Passage:
-    """A cell as it comes back: its id, the English beside it, the translation or nothing."""
+    """One cell of a translator's file: its English, and the translation, empty where there is none yet."""
 
     key: str
     digest: str

@@ -1,6 +1,6 @@
-"""``book/executed.lock``: of which package and data the stored outputs of each page are.
+"""Record with which state of the package and its data each page was executed.
 
-One line a page::
+``book/executed.lock`` has one line for each page::
 
     attention-pooling 3f9ab2c10a1b
 

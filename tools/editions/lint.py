@@ -1,4 +1,4 @@
-"""Find faults of a text that can be seen without understanding it."""
+"""Check how one cell is written: Markdown that is not closed, typography, words to avoid, English left in."""
 
 import re
 import unicodedata

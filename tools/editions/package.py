@@ -1,4 +1,4 @@
-"""Fill the code cells that show the package: ``class-Name`` and ``function-a-name`` are its source, shorter.
+"""Fill the cells ``class-Name`` and ``function-a-name`` with source code of the package, shortened.
 
 Left out are docstrings, checks of arguments and comments other than shapes. A check of arguments is
 a statement that calls a function which the package decorates with ``@argument_check``. The package is the

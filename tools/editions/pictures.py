@@ -1,6 +1,6 @@
-"""``book/pictures.lock``: which pictures ``sync`` drew, so that another one in their place is seen.
+"""Keep digests of the pictures that ``sync`` drew, so that ``check`` notices a replaced one.
 
-One line a code cell that shows a picture::
+``book/pictures.lock`` has one line for each code cell that shows a picture::
 
     attention-pooling opening 3f9ab2c10a1b
 

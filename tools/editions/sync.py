@@ -42,7 +42,7 @@ def made_text(course: Course, language: str, key: str, english: str) -> str:
 
 
 def measured(course: Course, stem: str, key: str) -> str:
-    """Table what the claims of a cell measured, a line a quantity: on each seed, and the asserted bound."""
+    """Return the table of what a check measured: rows are quantities, columns are seeds and the bound."""
     claims = [row for row in course.claims if (row["chapter"], row["cell"]) == (stem, check_id(key))]
     seeds = [name for name in (claims[0] if claims else ()) if name.startswith("seed ")]
     head = ["", *(f"`seed = {name.removeprefix('seed ')}`" for name in seeds), "`assert`"]

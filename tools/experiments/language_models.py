@@ -114,8 +114,11 @@ class ByTable:
 
 
 class Grammar(ByTable):
-    """The corpus's grammar, as somebody who knows it: each template as often as training has it, and in a
-    template each sentence alike, with the pairs of adjective and noun that training lacks."""
+    """The best possible model of the corpus: it knows the templates and how often each of them is used.
+
+    All sentences of a template are equally probable, also those with pairs of adjective and noun that no
+    training sentence has.
+    """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary

@@ -27,7 +27,7 @@ FLAGS = (
 
 
 class Packing(SimpleHTTPRequestHandler):
-    """Serves text compressed, and everything but pages to be kept, as a host of static pages does."""
+    """Serve as a host of static pages does: text compressed, all files but pages cached for a year."""
 
     protocol_version = "HTTP/1.1"
 

@@ -1,4 +1,4 @@
-"""Formulas as words and signs: what is read aloud of a picture, searched for, and shown by search engines."""
+"""Write formulas as plain text, for alternative texts, the search and descriptions of pages."""
 
 import re
 from xml.etree import ElementTree
