@@ -13,6 +13,8 @@ GAPS = """() => [...document.querySelectorAll(".cell > .code + .output")].map(ou
     return Math.abs(box.top - code.bottom);
 })"""
 
+LATER = """() => [...document.querySelectorAll("article > section > section")]
+    .filter(section => getComputedStyle(section).contentVisibility === "auto").length"""
 FIGURES = """() => [...document.querySelectorAll("article > section figure")].map(figure => {
     const [picture, caption, text] = [figure, figure.lastElementChild, document.querySelector(".lead")]
         .map(node => node.getBoundingClientRect());
@@ -98,17 +100,37 @@ def test_on_a_phone_tables_of_numbers_are_seen_whole(browser, site, width):
     assert max(hidden) <= 0
 
 
+def test_on_a_phone_what_is_below_the_first_screen_is_laid_out_after_it(browser, address):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.add_init_script(f"addEventListener('DOMContentLoaded', () => {{ window.later = ({LATER})(); }})")
+    chapter = f"{address}/{Course().source}/multi-head-attention.html"
+    page.goto(chapter)
+    assert page.evaluate("later") > 5
+    page.locator("html.first-paint").wait_for(state="detached")
+    assert page.evaluate(LATER) == 0
+    page.goto("about:blank")
+    page.goto(f"{chapter}#experiment")  # no place moves while a reader is led to one
+    assert page.evaluate("later") == 0
+
+
 def test_thousands_parted_by_a_space_stay_in_one_line(site):
     text = (site / "tr" / "long-contexts.html").read_text(encoding="utf-8")
     assert "10\u202f000" in text
     assert "10 000" not in text
 
 
+def test_no_line_begins_with_the_full_stop_of_a_sentence_in_tokens(site):
+    text = (site / Course().source / "attention-pooling.html").read_text(encoding="utf-8")
+    assert "<em>give me two new hats\u00a0.</em>" in text
+
+
 def test_explanations_stand_beside_their_paragraphs_where_there_is_room(browser, address):
     """They are no taller than the paragraph, so nothing below, however wide, is covered."""
-    page = browser.new_page(viewport={"width": 1920, "height": 1080})
+    page = browser.new_page(viewport={"width": 1280, "height": 1080})
     page.goto(f"{address}/{Course().source}/multi-head-attention.html")
     page.wait_for_load_state("load")
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.locator(".beside").first.wait_for()
     notes = page.evaluate(BESIDE)
     assert len(notes) > 3
     assert all(

@@ -17,6 +17,7 @@ from .edition import course_of, words
 HAN = re.compile("[\u4e00-\u9fff]")
 CHECKS = f"role-{Role.CHECKS}"  # the class of a section that is folded behind its heading
 WIDEST, ROOM = 30, 60  # signs: of one column, of all columns
+LONE_STOP = re.compile(r" (?=[.?!](?:\s|$))")  # that is a token of its own
 PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
 
 
@@ -59,12 +60,13 @@ class CourseTranslator(HTML5Translator):
     """Sphinx's writer with the course's figures, callouts, tables and permalinks."""
 
     def visit_Text(self, node: nodes.Text) -> None:
-        """Write text; words that the languages call unbroken stay in one line."""
+        """Write text; words that languages call unbroken stay in one line, which begins with no full stop."""
         start = len(self.body)
         super().visit_Text(node)
         if not isinstance(node.parent, nodes.literal):
             unbroken = unbroken_words(course_of(self.config), self.config.course_language)
-            self.body[start:] = [unbroken.sub(with_joiner, part) for part in self.body[start:]]
+            parts = [unbroken.sub(with_joiner, part) for part in self.body[start:]]
+            self.body[start:] = [LONE_STOP.sub("\u00a0", part) for part in parts]
 
     def word(self, key: str) -> str:
         """Return a word of the interface, ready for an attribute."""
@@ -121,12 +123,15 @@ class CourseTranslator(HTML5Translator):
 
         Printed lines are not broken: a phone is told how long they are, and makes its letters smaller.
         """
+        is_printed = "output" in node["classes"]
+        if not is_printed and "code" not in node["classes"]:
+            node["classes"].append("code")  # between paragraphs
         try:
             super().visit_literal_block(node)
         except nodes.SkipNode:
-            if "code" in node["classes"]:
+            if not is_printed:
                 self.body[-1] = PRE.sub(by_line, self.body[-1])
-            elif "output" in node["classes"]:
+            else:
                 columns = max(map(len, node.astext().splitlines()), default=1)
                 self.body[-1] = self.body[-1].replace("<pre", f'<pre style="--columns: {columns}"', 1)
             raise

@@ -128,12 +128,13 @@
     }
   }
 
-  // What scrolls inside itself can be reached by keyboard; what fits is no stop on the way.
+  // What scrolls inside itself can be reached by keyboard; what fits is no stop on the way. What is folded would be
+  // laid out by itself to be measured.
   const boxes = document.querySelectorAll("article :is(pre, .wide, div.math)");
   let isDue = false;
   const makeReachable = () => {
     isDue = false;
-    const scrolling = [...boxes].map(box => box.scrollWidth > box.clientWidth);
+    const scrolling = [...boxes].map(box => box.checkVisibility() && box.scrollWidth > box.clientWidth);
     boxes.forEach((box, index) => {
       if (scrolling[index]) box.tabIndex = 0;
       else box.removeAttribute("tabindex");

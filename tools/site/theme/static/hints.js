@@ -8,7 +8,7 @@
   box.setAttribute("role", "tooltip");
   box.hidden = true;
   document.querySelector("main").append(box);
-  const isWide = matchMedia("(min-width: 100rem)").matches;
+  const wide = matchMedia("(min-width: 100rem)");
   let shown = null;
   let waiting;
 
@@ -62,9 +62,15 @@
     },
     { capture: true },
   );
-  for (const link of document.querySelectorAll("article a[href]")) {
-    if (!texts.has(link.getAttribute("href"))) continue;
-    if (isWide) placeBeside(link);
+  const links = [...document.querySelectorAll("article a[href]")].filter(link =>
+    texts.has(link.getAttribute("href")),
+  );
+  const fillMargin = () => {
+    if (wide.matches && !beside.size) links.forEach(placeBeside);
+  };
+  wide.addEventListener("change", fillMargin);
+  fillMargin();
+  for (const link of links) {
     link.addEventListener("pointerenter", event => {
       if (event.pointerType === "mouse") show(link);
     });
