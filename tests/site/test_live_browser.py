@@ -300,7 +300,7 @@ def test_the_home_page_shows_the_translator_where_its_picture_was(browser: Brows
 def test_the_home_page_walks_through_a_network_before_one_is_loaded(
     browser: Browser, site: Path, code: str
 ) -> None:
-    page = browser.new_page(viewport=SLIM)
+    page = browser.new_page(viewport=PHONE)
     watched = Watched(page)
     page.clock.install()
     page.goto((site / code / "index.html").as_uri())
@@ -310,9 +310,12 @@ def test_the_home_page_walks_through_a_network_before_one_is_loaded(
     hero.get_by_role("button", name=words["live.hero.pause"]).wait_for()  # it plays by itself
     assert hero.locator(".walk-card b").count() == len(run["source"])
     told = {hero.locator(".hero-told").inner_text()}
+    controls = "document.querySelector('.hero-controls').getBoundingClientRect().top"
+    top = page.evaluate(controls)
     for _ in range(20):
         page.clock.run_for(4600)
         told.add(hero.locator(".hero-told").inner_text())
+        assert page.evaluate(controls) == top, told  # each text fits the room that is kept for it
     assert len(told) >= 9  # the encoder's six pictures, two of the first word, and the words
     hero.get_by_role("button", name=words["live.hero.play"]).wait_for()  # once
     rows = hero.locator(".walk-row:not(.walk-columns):visible .walk-token")
@@ -320,8 +323,10 @@ def test_the_home_page_walks_through_a_network_before_one_is_loaded(
     # by hand
     hero.get_by_role("button", name=words["live.back"]).click()
     assert rows.count() == len(run["target"]) - 1
-    hero.get_by_role("button", name=words["live.forward"]).click()
+    hero.get_by_role("button", name=words["live.forward"]).press("Enter")
     assert rows.count() == len(run["target"])
+    focused = page.evaluate("document.activeElement.textContent")
+    assert focused == words["live.hero.play"]  # not the button that has no more to do
     page.clock.run_for(10_000)
     assert not [
         url for url in watched.requests if "network.js" in url or re.search("(bahdanau|former)-", url)

@@ -157,6 +157,22 @@ def test_when_the_walk_begins_the_rest_of_the_page_moves_as_one(browser: Browser
     assert len(moved) > 5 and max(map(abs, moved)) < 2, moved
 
 
+def test_the_words_for_a_words_place_come_into_view(browser: Browser, site: Path) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 560}, reduced_motion="reduce")
+    box = opened(page, site, "#play-walk")
+    chips, controls = box.locator(".walk-chips").first, box.locator(".walk-controls")
+
+    def room() -> float:  # between the words and the buttons that stay at the screen's end
+        words, buttons = chips.bounding_box(), controls.bounding_box()
+        assert words and buttons
+        return buttons["y"] - words["y"] - words["height"]
+
+    assert room() < 0
+    box.locator(".walk-cards button:enabled").nth(2).click()
+    expect(chips).to_contain_text("new")
+    assert room() > 0
+
+
 def test_an_address_leads_to_a_step_and_where_the_network_errs_the_walk_says_so(
     browser: Browser, site: Path
 ) -> None:

@@ -5,7 +5,7 @@
   const WORD = 2000; // and of each word after the first
   const SEEN = 0.25; // a weight that the text mentions
 
-  const { element, filled, legible, load, still } = courseLive;
+  const { element, fill, filled, legible, load, still } = courseLive;
   const hero = document.querySelector(".hero[data-run]");
   const [run, words] = [hero.dataset.run, hero.dataset.words].map(JSON.parse);
 
@@ -34,6 +34,10 @@
       ...more,
     });
   const italic = (text, lang) => element(/\p{L}/u.test(text) ? "i" : "span", { lang }, text);
+  const written = token =>
+    /\p{Script=Han}/u.test(token)
+      ? fill(words.quoted, { word: token })
+      : italic(legible(token, words), run.lang);
 
   // The English words that the network looks at while it writes a word.
   function lookedAt(t) {
@@ -128,13 +132,13 @@
 
   function show(place) {
     shown = place;
+    const focused = document.activeElement;
     const { draw, word = 0, told: text } = pictures[place];
     stage.replaceChildren(draw());
-    told.replaceChildren(
-      ...filled(text, { token: italic(legible(run.target[word], words), run.lang), words: lookedAt(word) }),
-    );
+    told.replaceChildren(...filled(text, { token: written(run.target[word]), words: lookedAt(word) }));
     back.disabled = place === 0;
     forward.disabled = place === last;
+    if (hero.contains(focused) && focused.disabled) playing.focus();
   }
 
   function pause() {

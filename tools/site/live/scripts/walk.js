@@ -562,6 +562,9 @@ courseLive.components.walk = async ({ box, words }) => {
     exchanged = exchanged === i ? undefined : i;
     draw();
     stage.querySelector(`.walk-cards li:nth-child(${i + 1}) button`).focus();
+    stage
+      .querySelector(".walk-chips")
+      .scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" });
   }
 
   // Another word in place of the one that was pressed, or another sentence.
