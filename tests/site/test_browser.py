@@ -79,45 +79,6 @@ def test_without_scripts_every_page_can_be_reached(browser, address):
     assert page.url.endswith(f"/zh/{CHAPTER}.html#experiment")
 
 
-# What readers type, and the passage or page that has to be among the first three.
-QUERIES = {
-    "en": {
-        "multi-head attention": f"{CHAPTER}.html#title",
-        "scaled dot product": "scoring-functions.html#dot-product",
-        "pruned heads": "pruning-heads.html",
-        "padding": "attention-pooling.html#padding",
-        "key-value cache": "efficient-attention.html#cache",
-        "transpose_qkv": f"{CHAPTER}.html#transpose-qkv",
-        "length_mask": "api.html#mha_course.masking.length_mask",
-        "Vaswani": "references.html#vaswani-2017",
-        "why divide by sqrt d": "faq.html#why-root",
-        "atention": "glossary.html#attention",
-        "d_k": f"{CHAPTER}.html#formula",
-    },
-    "tr": {
-        "cok kafali": f"{CHAPTER}.html#title",
-        "çoklu kafalı dikkat": f"{CHAPTER}.html#title",
-        "isi haritasi": "bahdanau-attention.html#heat-maps",
-    },
-    "vi": {
-        "chú ý đa đầu": f"{CHAPTER}.html#title",
-        "chu y da dau": f"{CHAPTER}.html#title",
-        "ban do nhiet": "bahdanau-attention.html#heat-maps",
-    },
-    "zh": {
-        "多頭注意力": f"{CHAPTER}.html#title",
-        "有效長度": f"{CHAPTER}.html#lengths",
-        "熱圖": "bahdanau-attention.html#heat-maps",
-    },
-}
-ANSWERED = {  # by something
-    "en": "softmax, teacher forcing",
-    "tr": "dikkat, DİKKAT, dıkkat, dikkkat, agirlik, ağırlıkların, kodlayicinin, softmaks",
-    "vi": "đầu, dau, trọng số, trong so, trong sso, bo giai ma, truy van",
-    "zh": "注意力, 多頭的權重, 權重, 解碼器, 查詢 鍵, 參數 數量, 為什麼要除以, Ｓoftmax, Vaswani",
-}
-
-
 HALF_WRITTEN = """input => {
     input.value = "ㄓㄨˋqqq";
     input.dispatchEvent(new InputEvent("input", {isComposing: true}));
@@ -125,22 +86,18 @@ HALF_WRITTEN = """input => {
 }"""
 
 
-@pytest.mark.parametrize("code", list(QUERIES))
-def test_search_finds_what_readers_type(browser, address, site, code):
-    page = browser.new_page(viewport=DESK)
-    from_disk = code in ("tr", "zh")
-    page.goto((site / code / "index.html").as_uri() if from_disk else f"{address}/{code}/index.html")
-    for query, first in (QUERIES[code] | dict.fromkeys(ANSWERED[code].split(", "), "")).items():
-        results = found(page, query)
-        assert any(first in result for result in results[:3]), (query, results[:3])
+@pytest.mark.parametrize(("code", "query"), [("en", "padding"), ("zh", "熱圖")])
+def test_the_search_marks_what_it_finds_and_says_what_it_does_not(browser, address, site, code, query):
+    """From a server and from disk."""
+    page, word = browser.new_page(viewport=DESK), COURSE.words(code)["search_partial"]
+    page.goto(f"{address}/en/index.html" if code == "en" else (site / code / "index.html").as_uri())
     assert found(page, "qqqxyz") == []
     status = page.locator("dialog.search output")
     assert status.inner_text()
-    assert found(page, "softmax qqqxyz") and "qqqxyz" in status.inner_text()
-    assert Course().words(code)["search_partial"] in status.inner_text()
-    assert found(page, "softmax") and Course().words(code)["search_partial"] not in status.inner_text()
+    assert found(page, "softmax qqqxyz") and "qqqxyz" in status.inner_text() and word in status.inner_text()
+    assert found(page, "softmax") and word not in status.inner_text()
     assert page.locator("dialog.search input").evaluate(HALF_WRITTEN) > 0
-    found(page, next(iter(QUERIES[code])))
+    found(page, query)
     assert page.locator(".results mark").count() > 0
     page.locator(".results a").first.click()
     page.wait_for_url("**#*")
@@ -223,12 +180,14 @@ UNSEEN = """() => {
 
 @pytest.mark.parametrize("path", LOOKED_AT)
 def test_a_page_is_light_quiet_is_seen_and_open_to_everyone(browser, address, site, path):
-    """No other host, no complaint, at most 250 kB, nothing for axe, light or dark, no sideways scrolling.
+    """No other host, no complaint, at most 250 kB, nothing for axe, no sideways scrolling.
 
-    Text, formulas, code and figures are drawn, large enough, and unlike what is behind them. Contrast, which
-    takes axe longest, is measured on some pages: what is drawn is compared with its ground on all of them.
+    Text, formulas, code and figures are drawn, large enough, and unlike what is behind them. Axe takes
+    longest: it sees a page once, as on a phone, and chapters in English, whose markup is that of all others.
+    Some pages it also sees on a desk, light and dark, and measures contrast there: what is drawn is compared
+    with its ground on all of them.
     """
-    page = browser.new_page(viewport=DESK, color_scheme="light", bypass_csp=True)  # for axe
+    page = browser.new_page(viewport=PHONE, color_scheme="light", bypass_csp=True)  # for axe
     watched = Watched(page)
     page.goto(f"{address}/{path}")
     page.evaluate(LOAD_ALL)
@@ -239,13 +198,14 @@ def test_a_page_is_light_quiet_is_seen_and_open_to_everyone(browser, address, si
     assert weight(site, address, watched.requests) <= 250_000
     assert page.locator("article :is(h1, p, li, td)").count() > 1, "an empty page hides nothing"
     page.add_script_tag(path=AXE)
-    coloured = path in [f"en/{stem}.html" for stem in ("index", *OF_EACH_LANGUAGE)]
-    problems = {"light": broken_rules(page, contrast=coloured)}
-    page.set_viewport_size(PHONE)
-    page.evaluate(DRAWN)
-    problems["phone"] = broken_rules(page, "scrollable-region-focusable", "target-size")
-    problems["wider than a phone"] = page.evaluate(WIDE)
+    problems = {"wider than a phone": page.evaluate(WIDE)}
+    if path.startswith("en/") or CHAPTER not in path:
+        problems["phone"] = broken_rules(page, contrast=False)
     page.set_viewport_size(DESK)
+    page.evaluate(DRAWN)
+    coloured = path in [f"en/{stem}.html" for stem in ("index", *OF_EACH_LANGUAGE)]
+    if coloured:
+        problems["light"] = broken_rules(page)
     page.emulate_media(color_scheme="dark")
     if coloured:
         problems["dark"] = broken_rules(page, "color-contrast")
@@ -255,20 +215,20 @@ def test_a_page_is_light_quiet_is_seen_and_open_to_everyone(browser, address, si
     assert not any(problems.values()), problems
 
 
-OPENED = {  # the language, what opens, and where; the markup is the same in each language
-    "search": ("en", ".search-button", "dialog.search"),
-    "languages": ("tr", ".languages summary", ".languages"),
-    "menu": ("vi", ".menu-button", "nav.chapters"),
-    "solution": ("zh", "article details:not([open]) > summary", "article details[open]"),
+OPENED = {  # the page, what opens, and where; the markup is the same in each language
+    "search": ("en/notation", ".search-button", "dialog.search"),
+    "languages": ("tr/notation", ".languages summary", ".languages"),
+    "menu": ("vi/notation", ".menu-button", "nav.chapters"),
+    "solution": (f"zh/{CHAPTER}", "article details:not([open]) > summary", "article details[open]"),
 }
 
 
 @pytest.mark.parametrize("opened", list(OPENED))
 def test_what_a_reader_opens_is_open_to_everyone(browser, address, opened):
     """Nothing for axe in search results, the list of languages, a phone's menu and a solution."""
-    code, button, within = OPENED[opened]
+    path, button, within = OPENED[opened]
     page = browser.new_page(viewport=PHONE, color_scheme="light", bypass_csp=True)
-    page.goto(f"{address}/{code}/{CHAPTER}.html")
+    page.goto(f"{address}/{path}.html")
     page.locator(button).last.click()
     assert opened != "search" or found(page, "softmax")
     page.locator(within).last.wait_for()
@@ -290,7 +250,7 @@ PARTED = """() => [...document.querySelectorAll(".glued")].filter(node => {
 }).map(node => node.textContent)"""
 
 
-@pytest.mark.parametrize("code", list(COURSE.languages))
+@pytest.mark.parametrize("code", ["tr", "zh"])  # suffixes, commas of another width
 def test_no_comma_or_suffix_is_parted_from_its_formula(browser, site, code):
     page = browser.new_page()
     page.goto((site / code / "scoring-functions.html").as_uri())
@@ -463,10 +423,9 @@ EXCERPT = """link => [
     link.querySelector("strong").textContent.split(" › ").at(-1), link.lastChild.textContent]"""
 
 
-@pytest.mark.parametrize("code", list(COURSE.languages))
-def test_the_search_box_gives_examples_and_a_way_out(browser, address, code):
+def test_the_search_box_gives_examples_and_a_way_out(browser, address):
     page = browser.new_page(viewport=PHONE, has_touch=True)
-    page.goto(f"{address}/{code}/{CHAPTER}.html")
+    page.goto(f"{address}/vi/notation.html")
     page.locator(".search-button").tap()
     page.locator("dialog.search[data-ready]").wait_for()
     box, icon = (page.locator(name).bounding_box() for name in ("dialog.search", ".search-button svg"))
@@ -484,7 +443,7 @@ def test_the_search_box_gives_examples_and_a_way_out(browser, address, code):
         assert example.is_visible()
     found(page, "qqqxyz")
     page.locator(".instead a").tap()
-    page.wait_for_url(f"**/{code}/glossary.html")
+    page.wait_for_url("**/vi/glossary.html")
 
 
 COVERED = """() => [...document.querySelectorAll("article .code")].filter(block => {

@@ -6,6 +6,8 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,13 @@ def in_javascript(name: str, runs: list[dict[str, Any]], folder: Path = FOLDER) 
     return results
 
 
+@cache
+def translated(language: str) -> list[dict[str, Any]]:
+    """What the page's translator makes of the test sentences."""
+    (written,) = in_javascript(f"bahdanau-{language}", [{"sentences": TEST[language], "options": {}}])
+    return written
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_network_is_the_one_whose_scores_are_written(name: str) -> None:
     content, about = (FOLDER / f"{name}.js").read_bytes(), json.loads((FOLDER / f"{name}.json").read_text())
@@ -66,12 +75,11 @@ def test_a_network_is_the_one_whose_scores_are_written(name: str) -> None:
     assert measured == pytest.approx(about["scores"]["0"], abs=0.01)  # another machine may break a tie
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("bahdanau")])
-def test_the_translator_writes_pytorchs_tokens_and_weights(name: str) -> None:
-    test = TEST[name.rpartition("-")[2]]
-    model, vocabularies = load_model(name)
-    (written,) = in_javascript(name, [{"sentences": test, "options": {}}])
-    for one, other in zip(written, translate_all(model, test, *vocabularies), strict=True):
+@pytest.mark.parametrize("language", TEST)
+def test_the_translator_writes_pytorchs_tokens_and_weights(language: str) -> None:
+    model, vocabularies = load_model(f"bahdanau-{language}")
+    expected = translate_all(model, TEST[language], *vocabularies)
+    for one, other in zip(translated(language), expected, strict=True):
         assert one["tokens"] == other.tokens
         weights = torch.tensor(one["weights"])[: len(other.tokens)]  # without the step that writes <eos>
         assert torch.allclose(weights, other.weights, rtol=0, atol=1e-4)
@@ -111,10 +119,9 @@ def test_a_translation_with_a_doubtful_token_is_seldom_right() -> None:
     script = (SCRIPTS / "translator.js").read_text(encoding="utf-8")
     half = float(re.search(r"const DOUBTFUL = ([\d.]+);", script)[1])
     rows = []
-    for language, test in TEST.items():
-        (written,) = in_javascript(f"bahdanau-{language}", [{"sentences": test, "options": {}}])
-        references = [list(pair.target) for pair in load_corpus(language, "test")]
-        rows += [(one["least"], one["tokens"] == own) for one, own in zip(written, references, strict=True)]
+    for language in TEST:
+        pairs = zip(translated(language), load_corpus(language, "test"), strict=True)
+        rows += [(one["least"], one["tokens"] == list(pair.target)) for one, pair in pairs]
     doubtful = [right for least, right in rows if least < half]
     surest = [right for least, right in rows if least > 0.9]
     assert len(doubtful) >= 3 and sum(doubtful) / len(doubtful) <= 0.3
@@ -125,12 +132,11 @@ def test_the_translators_examples_are_new_sentences_that_all_four_translate() ->
     script = (SCRIPTS / "translator.js").read_text(encoding="utf-8")
     examples = re.findall(r'"(.+?)"', re.search(r"const EXAMPLES = \[(.*?)\];", script, re.DOTALL)[1])
     assert len(examples) == 3
-    for language in ("fr", "tr", "vi", "zh"):
+    for language, test in TEST.items():
         pairs = {" ".join(pair.source): pair.target for pair in load_corpus(language, "test")}
-        run = {"sentences": [example.split() for example in examples], "options": {}}
-        (written,) = in_javascript(f"bahdanau-{language}", [run])
-        for example, one in zip(examples, written, strict=True):
-            assert one["tokens"] == list(pairs[example]), (language, example)
+        for example in examples:
+            written = translated(language)[test.index(tuple(example.split()))]
+            assert written["tokens"] == list(pairs[example]), (language, example)
 
 
 def check_cross_attention(written: list[dict[str, Any]], expected: list[Translation]) -> None:
@@ -215,16 +221,16 @@ def test_the_language_model_has_pytorchs_logits_at_every_place() -> None:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("top_p", [0, 0.05, 0.5, 0.95, 1])
-@pytest.mark.parametrize("temperature", [0, 0.05, 0.5, 1, 2])
-def test_the_language_model_draws_with_the_packages_probabilities(temperature: float, top_p: float) -> None:
+def test_the_language_model_draws_with_the_packages_probabilities() -> None:
     texts = [(), ("give", "me", "two"), ("give", "me", "two", "new"), *TEST["fr"][:20]]
-    options = {"temperature": temperature, "topP": top_p}
-    (written,) = in_javascript(LANGUAGE_MODEL, [{"sentences": texts, "options": options}])
-    for one in written:
-        logits = torch.tensor(one["logits"][-1], dtype=torch.float64)
-        expected = next_token_probabilities(logits, temperature, top_p=top_p)
-        assert torch.allclose(torch.tensor(one["probabilities"]).double(), expected, rtol=0, atol=1e-6)
+    settings = list(product([0, 0.05, 0.5, 1, 2], [0, 0.05, 0.5, 0.95, 1]))
+    runs = [{"sentences": texts, "options": {"temperature": t, "topP": p}} for t, p in settings]
+    for (temperature, top_p), written in zip(settings, in_javascript(LANGUAGE_MODEL, runs), strict=True):
+        for one in written:
+            logits = torch.tensor(one["logits"][-1], dtype=torch.float64)
+            expected = next_token_probabilities(logits, temperature, top_p=top_p)
+            own = torch.tensor(one["probabilities"]).double()
+            assert torch.allclose(own, expected, rtol=0, atol=1e-6), (temperature, top_p)
 
 
 def test_in_half_precision_the_language_model_writes_what_the_page_prints() -> None:

@@ -18,8 +18,13 @@ from tools.experiments.live_models import FOLDER, LANGUAGE_MODEL, load_model, tr
 from tools.site.live import HERE, PREFIX, places
 
 COURSE = Course()
-AXE_SAYS = """async only => (await axe.run(".live", only ? {runOnly: only} : {})).violations
-    .map(rule => [rule.id, rule.nodes.slice(0, 3).map(node => node.html.slice(0, 160))])"""
+# Axe looks through all of a page, wherever it is asked: so the page is what moves, and no more.
+AXE_SAYS = """async only => {
+    const others = document.querySelectorAll("article :is(section, .cell):not(:has(.live))");
+    for (const other of others) other.remove();
+    return (await axe.run(".live", only ? {runOnly: only} : {})).violations
+        .map(rule => [rule.id, rule.nodes.slice(0, 3).map(node => node.html.slice(0, 160))]);
+}"""
 CUT = """[...document.querySelectorAll(".live-scroll")].filter(box => box.scrollWidth > box.clientWidth)
     .map(box => [box.scrollWidth, box.clientWidth])"""
 SLIM = {"width": 390, "height": 844}
@@ -699,13 +704,11 @@ class Writer:
         return self.vocabulary.to_tokens(written[0].tolist())
 
 
-@pytest.mark.parametrize("code", ["en", "vi"])
-def test_the_bars_are_the_probabilities_that_the_page_defines(
-    browser: Browser, site: Path, code: str
-) -> None:
+def test_the_bars_are_the_probabilities_that_the_page_defines(browser: Browser, site: Path) -> None:
+    """On the Vietnamese page, where decimals have a comma."""
     page = browser.new_page(viewport=DESK, reduced_motion="reduce", bypass_csp=True)
-    watched = opened(page, site, "language-models", "writer", code)
-    writer, seen = Writer(page, code), set()
+    watched = opened(page, site, "language-models", "writer", "vi")
+    writer, seen = Writer(page, "vi"), set()
     for prompt in ("<bos>", "give me two"):
         writer.press(prompt)
         for temperature, top_p in ((1, 1), (0.5, 1), (2, 1), (1, 0.5), (0.3, 0.9), (1, 0), (0, 1)):
@@ -721,7 +724,7 @@ def test_the_bars_are_the_probabilities_that_the_page_defines(
             pairs = [*zip(chances[ids], before[ids], strict=True), (chances[rest].sum(), before[rest].sum())]
             for (_, value, cut), (chance, had) in zip([*tokens, others], pairs, strict=True):
                 assert cut == (chance == 0)
-                assert ("," in value) == (code == "vi")
+                assert "," in value
                 assert probability(value) == pytest.approx(float(chance or had), abs=0.0051)
             seen.add(tuple(writer.rows()))
     assert len(seen) == 12  # every setting shows something else; top-p 0 is greedy, as temperature 0

@@ -1,4 +1,4 @@
-"""A fifth language end to end: accented English is added, translated, built and run like any other."""
+"""A fifth language end to end: accented English is added, translated and built; the course has an address."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from browsing import CHAPTER
 from bs4 import BeautifulSoup, Comment
+from PIL import Image
 from test_search import found
 
 from tools.cells import is_made
@@ -71,7 +73,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     )
     for folder in ("tools", "mha_course"):
         shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("_config.yml", "_toc.yml", "pyproject.toml"):
+    for name in ("_config.yml", "_toc.yml", "pyproject.toml", "CITATION.cff"):
         shutil.copy(ROOT / name, root / name)
     run(root, "tools.editions", "add", CODE, "Esperanto", "--html", "eo", "--sphinx", "eo")
     folder = root / "book" / CODE
@@ -123,15 +125,63 @@ def test_the_check_has_its_rules(course: Course) -> None:
     assert [line for line in said if "one exclamation mark is enough" in line]
 
 
+REPOSITORY, BASE = "https://github.com/someone/course", "https://example.org/course/"
+
+
 @pytest.fixture(scope="module")
 def site(course: Course) -> Path:
+    """The edition, of a course whose addresses are set and whose walk has a picture for other sites."""
+    config = course.root / "_config.yml"
+    text = config.read_text(encoding="utf-8")
+    for name, address in (("url", REPOSITORY), ("baseurl", BASE)):
+        assert text.count(f'  {name}: ""') == 1
+        text = text.replace(f'  {name}: ""', f"  {name}: {address}")
+    config.write_text(text, encoding="utf-8")
+    pictures = course.root / "tools/site/theme/static"
+    shutil.copy(pictures / "walk-en.png", pictures / f"walk-{CODE}.png")
     run(course.root, "tools.site", "build", "--lang", CODE)
     return course.root / "_build/html" / CODE
 
 
+def soup_of(page: Path) -> BeautifulSoup:
+    return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+
+
+def test_where_addresses_are_set_a_page_points_to_them(course: Course, site: Path) -> None:
+    soup = soup_of(site / f"{CHAPTER}.html")
+    address = f"{BASE}{CODE}/{CHAPTER}.html"
+    assert soup.find("link", rel="canonical")["href"] == address
+    button = soup.select_one('.actions a[href*="colab"]')["href"]
+    in_colab = "https://colab.research.google.com/github/someone/course"
+    assert button == f"{in_colab}/blob/main/book/{CODE}/{CHAPTER}.ipynb"
+    assert soup.select_one(f'footer a[href*="/issues/new?title={CODE}%2F{CHAPTER}"]')
+    assert f"  url = {{{BASE}}}," in soup.select_one("footer pre").text
+    notebook = site / soup.select_one(".actions a[download]")["href"]
+    assert notebook.read_bytes() == course.path(CODE, CHAPTER).read_bytes()
+    alternatives = {link["hreflang"]: link["href"] for link in soup.find_all("link", rel="alternate")}
+    assert alternatives["zh-Hant"] == f"{BASE}zh/{CHAPTER}.html"
+    assert alternatives["x-default"] == f"{BASE}en/{CHAPTER}.html"
+    assert address in (site.parent / "sitemap.xml").read_text()
+
+
+def test_where_addresses_are_set_other_sites_have_a_picture_of_a_page(site: Path) -> None:
+    """A plot, a drawing, which other sites cannot show, and two pages with the walk."""
+    shared = {
+        "attention-pooling": f"{CODE}/_images/share-attention-pooling.png",
+        "scoring-functions": "_shared/preview.png",
+        "index": f"_shared/walk-{CODE}.png",
+        "transformer": f"_shared/walk-{CODE}.png",
+    }
+    for stem, picture in shared.items():
+        head = soup_of(site / f"{stem}.html").head
+        assert head.find("meta", property="og:image")["content"] == BASE + picture
+        assert head.find("meta", attrs={"name": "twitter:card"})["content"] == "summary_large_image"
+        assert Image.open(site.parent / picture).size == (1200, 630)
+
+
 def english_words(page: Path) -> set[str]:
     """Words without an accent that a reader of the page sees or hears, but names and code."""
-    soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+    soup = soup_of(page)
     for element in soup(["script", "style", "pre", "code", "svg", "math", "noscript", "template"]):
         element.decompose()
     for element in soup.select(".katex, .math, .output, .cell_output, [lang=en]"):
@@ -160,7 +210,7 @@ def test_no_word_of_its_interface_is_english(course: Course, site: Path, stem: s
 
 
 def test_the_page_says_its_language(site: Path) -> None:
-    soup = BeautifulSoup((site / "index.html").read_text(encoding="utf-8"), "html.parser")
+    soup = soup_of(site / "index.html")
     assert soup.html is not None and soup.html["lang"] == "eo"
 
 

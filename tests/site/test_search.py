@@ -167,9 +167,16 @@ def test_other_words_lead_to_a_passage() -> None:
 
 
 FIRST_ANSWERS = {
-    "en": {"masked_softmax": "attention-pooling.html#function-masked-softmax"},
-    "tr": {},
+    "en": {
+        "masked_softmax": "attention-pooling.html#function-masked-softmax",
+        "length_mask": "api.html#mha_course.masking.length_mask",
+        "Vaswani": "references.html#vaswani-2017",
+        "atention": "glossary.html#attention",
+        "d_k": "multi-head-attention.html#formula",
+    },
+    "tr": {"cok kafali": "multi-head-attention.html#title"},
     "vi": {
+        "chu y da dau": "multi-head-attention.html#title",
         "chu y": "glossary.html#attention",
         "attention la gi": "glossary.html#attention",
         "cơ chế chú ý": "glossary.html#attention",
@@ -177,14 +184,24 @@ FIRST_ANSWERS = {
     },
     "zh": {"注意力是什麼": "glossary.html#attention"},
 }
+ANSWERED = {  # by something, however it is written
+    "en": "softmax, teacher forcing",
+    "tr": "dikkat, DİKKAT, dıkkat, dikkkat, agirlik, ağırlıkların, kodlayicinin, softmaks",
+    "vi": "đầu, dau, trọng số, trong so, trong sso, bo giai ma, truy van",
+    "zh": "注意力, 多頭的權重, 權重, 解碼器, 查詢 鍵, 參數 數量, 為什麼要除以, Ｓoftmax, Vaswani",
+}
 
 
 @pytest.mark.parametrize("code", list(FIRST_ANSWERS))
 def test_what_is_asked_by_name_comes_first(site: Path, code: str) -> None:
-    chapter = Course().words(code)["chapter"].format(n=Course().numbers["language-models"])
+    words = Course().words(code)
+    chapter = words["chapter"].format(n=Course().numbers["language-models"])
     wanted = FIRST_ANSWERS[code] | {chapter: "language-models.html#title"}
-    answers = found(site, code, list(wanted))
-    assert dict(zip(wanted, (first for first, *_ in answers), strict=True)) == wanted
+    others = [*ANSWERED[code].split(", "), *words["search_examples"].split(" | ")]
+    queries = [*wanted, *others]
+    answers = dict(zip(queries, found(site, code, queries), strict=True))
+    assert {query: answers[query][0] for query in wanted} == wanted
+    assert all(answers.values())
 
 
 def test_tones_that_are_typed_count_in_vietnamese(site: Path) -> None:

@@ -47,9 +47,7 @@ def write_changed(target: Path, content: bytes) -> None:
         target.write_bytes(content)
 
 
-def build_edition(
-    course: Course, out: Path, settings: dict[str, object], page: str | None, language: str
-) -> bool:
+def build_edition(course: Course, out: Path, page: str | None, language: str) -> bool:
     """Build one edition; warnings are errors. It needs its own process: Sphinx's catalogues are global.
 
     Chapters' titles, notices and links stand in all pages, so all are written, although only those that
@@ -77,7 +75,6 @@ def build_edition(
             "external_toc_path": str(source / "_toc.yml"),
             "exclude_patterns": [],
             "latex_individualpages": False,
-            **settings,
         },
         force_all=not alone,
         filenames=[str(path) for path in source.glob(f"{page}.*")] if alone else None,
@@ -92,7 +89,7 @@ def build_edition(
     for name in LEFTOVERS:
         path = out / language / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    if repository_url(course, settings):  # where a notebook finds its package
+    if course.repository.get("url"):  # where a notebook finds its package
         notebooks = out / language / "notebooks"
         notebooks.mkdir(exist_ok=True)
         for notebook in source.glob("*.ipynb"):
@@ -102,18 +99,7 @@ def build_edition(
     return True
 
 
-def repository_url(course: Course, settings: dict[str, object]) -> str:
-    """Return where the project is published; empty until it is."""
-    return dict(settings.get("course_repository") or course.repository).get("url") or ""
-
-
-def build(
-    codes: list[str],
-    out: Path = OUT,
-    course: Course | None = None,
-    page: str | None = None,
-    **settings: object,
-) -> bool:
+def build(codes: list[str], out: Path = OUT, course: Course | None = None, page: str | None = None) -> bool:
     """Build editions side by side, then what they share. True if all is well."""
     course = course or Course()
     out.mkdir(parents=True, exist_ok=True)
@@ -123,15 +109,15 @@ def build(
             shutil.rmtree(stray) if stray.is_dir() else stray.unlink()
     workers = min(len(codes), os.cpu_count() or 1)
     with ProcessPoolExecutor(workers, max_tasks_per_child=1) as pool:
-        results = pool.map(partial(build_edition, course, out, settings, page), codes)
+        results = pool.map(partial(build_edition, course, out, page), codes)
         done = dict(zip(codes, results, strict=True))
     shutil.copytree(THEME / "static", out / SHARED, dirs_exist_ok=True)
     (out / SHARED / SHEET).write_text(style_sheet(course), encoding="utf-8")
     there = [code for code in course.languages if (out / code / "index.html").exists()]
     if there:
         write_root(out, course, there)
-    if address := settings.get("html_baseurl") or course.settings["html"]["baseurl"]:
-        write_sitemap(out, course, str(address), there)
+    if address := course.settings["html"]["baseurl"]:
+        write_sitemap(out, course, address, there)
     for code in (code for code, is_built in done.items() if not is_built):
         print(f"The edition {code!r} has faults; they are listed above.", file=sys.stderr)
     return all(done.values())

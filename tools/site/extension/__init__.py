@@ -54,7 +54,6 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_config_value("course_root", str(ROOT), "env")
     app.add_config_value("course_language", "", "env")
     app.add_config_value("course_assets", "", "html")
-    app.add_config_value("course_repository", {}, "html")
     app.add_config_value(
         "comments_config", {}, "html"
     )  # jupyter-book sets it, for an extension not used here

@@ -227,7 +227,7 @@ def heading(section: nodes.section) -> str:
 
 def repository(app: Sphinx) -> dict[str, str]:
     """Return the repository's settings; `repository.url` is empty until the project is published."""
-    return app.config.course_repository or course_of(app.config).repository
+    return course_of(app.config).repository
 
 
 def colab_address(repository: dict[str, str], language: str, stem: str) -> str:
