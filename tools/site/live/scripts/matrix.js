@@ -146,25 +146,14 @@
   function table({ symbol, tokens, lang, values, columns, columnsLang }, words) {
     const heads = columns
       ? columns.map(token => element("th", { scope: "col", lang: columnsLang }, legible(token, words)))
-      : Array.from(values[0], (_, i) => element("th", { scope: "col" }, i));
-    return element(
-      "table",
-      {},
-      element("caption", {}, symbol),
-      element("thead", {}, element("tr", {}, element("td"), heads)),
-      element(
-        "tbody",
-        {},
-        values.map((row, i) =>
-          element(
-            "tr",
-            {},
-            element("th", { scope: "row", lang }, legible(tokens[i], words)),
-            Array.from(row, value => element("td", {}, Number.isFinite(value) ? number(value) : "−∞")),
-          ),
-        ),
-      ),
-    );
+      : Array.from(values[0], (_, i) => i);
+    const lines = values.map((row, i) => [
+      element("th", { scope: "row", lang }, legible(tokens[i], words)),
+      ...Array.from(row, value => (Number.isFinite(value) ? number(value) : "−∞")),
+    ]);
+    const node = courseLive.table(undefined, ["", ...heads], lines);
+    node.prepend(element("caption", {}, symbol));
+    return node;
   }
 
   courseLive.matrix = { draw, picture, strip, table, largest };

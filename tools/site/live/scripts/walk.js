@@ -3,6 +3,7 @@
 courseLive.components.walk = async ({ box, words }) => {
   const {
     element,
+    button,
     fill,
     filled,
     legible,
@@ -58,8 +59,6 @@ courseLive.components.walk = async ({ box, words }) => {
 
   // --- the parts of the picture -----------------------------------------------------------------------
 
-  const button = (label, onclick, more = "") =>
-    element("button", { type: "button", class: `button ${more}`, onclick }, label);
   const path = element("ol", { class: "walk-path", "aria-label": words.steps });
   const title = element("p", { class: "walk-title" });
   const told = element("p", { class: "walk-told" });
@@ -81,7 +80,7 @@ courseLive.components.walk = async ({ box, words }) => {
     pause();
     go(state.step + 1);
   });
-  const playing = button(words.play, () => (timer ? pause() : play()), "live-main");
+  const playing = button(words.play, () => (timer ? pause() : play()), { class: "button live-main" });
   const reading = element("span", { class: "walk-reading" });
   const links = steps.map((step, place) =>
     element(
@@ -371,21 +370,16 @@ courseLive.components.walk = async ({ box, words }) => {
   }
 
   function termsTable({ heads, rows: lines, lang, mark }) {
-    const column = text => element("th", { scope: "col" }, text);
-    const body = lines.map(([label, ...values], i) =>
-      element(
-        "tr",
-        { class: i === mark ? "walk-opened" : false },
+    const table = courseLive.table(
+      undefined,
+      heads,
+      lines.map(([label, ...values]) => [
         element("th", { scope: "row", lang }, lang ? legible(label, words) : label),
-        values.map(value => element("td", {}, number(value))),
-      ),
+        ...values.map(number),
+      ]),
     );
-    return element(
-      "table",
-      {},
-      element("thead", {}, element("tr", {}, heads.map(column))),
-      element("tbody", {}, body),
-    );
+    table.tBodies[0].rows[mark]?.classList.add("walk-opened");
+    return table;
   }
 
   const PICTURES = {
@@ -464,39 +458,28 @@ courseLive.components.walk = async ({ box, words }) => {
     ranking: ({ logits, shape }) => {
       const best = network.best(logits, RANKED);
       const ids = best.map(({ token }) => network.words.target.indexOf(token));
-      const lines = best.map(({ token, probability }, i) =>
+      const press = (token, i) =>
         element(
-          "tr",
-          {},
-          element(
-            "th",
-            { scope: "row" },
-            element(
-              "button",
-              { type: "button", lang: LANGUAGE, onclick: () => open(0, 0, ids[i]) },
-              legible(token, words),
-            ),
-          ),
-          element("td", {}, number(logits[ids[i]])),
-          element("td", {}, element("span", { class: "live-amount" }, share(probability)), bar(probability)),
-        ),
+          "button",
+          { type: "button", lang: LANGUAGE, onclick: () => open(0, 0, ids[i]) },
+          legible(token, words),
+        );
+      const table = courseLive.table(
+        "walk-ranking",
+        [words.next, "logit", words.probability],
+        best.map(({ token, probability }, i) => [
+          press(token, i),
+          number(logits[ids[i]]),
+          [element("span", { class: "live-amount" }, share(probability)), bar(probability)],
+        ]),
       );
-      const column = text => element("th", { scope: "col" }, text);
+      const lines = [...table.tBodies[0].rows];
       return {
         node: element(
           "div",
           { class: "walk-matrix" },
           element("p", { class: "walk-name" }, element("b", {}, "z"), " ", element("code", {}, shape)),
-          element(
-            "table",
-            { class: "walk-ranking" },
-            element(
-              "thead",
-              {},
-              element("tr", {}, column(words.next), column("logit"), column(words.probability)),
-            ),
-            element("tbody", {}, lines),
-          ),
+          table,
         ),
         mark: (_, id) => lines.forEach((line, i) => line.classList.toggle("walk-opened", ids[i] === id)),
       };
