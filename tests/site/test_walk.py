@@ -157,6 +157,15 @@ def test_when_the_walk_begins_the_rest_of_the_page_moves_as_one(browser: Browser
     assert len(moved) > 5 and max(map(abs, moved)) < 2, moved
 
 
+@pytest.mark.parametrize("code", list(Course().languages))
+def test_layers_and_heads_take_one_line_on_a_phone(browser: Browser, site: Path, code: str) -> None:
+    page = browser.new_page(viewport=SLIM)
+    choice = opened(page, site, "#play-walk?step=scores", code).locator(".walk-choice")
+    assert choice.locator("label").count() == 6
+    tops = choice.locator("label").evaluate_all("labels => labels.map(l => l.getBoundingClientRect().top)")
+    assert len(set(tops)) == 1, tops
+
+
 def test_the_words_for_a_words_place_come_into_view(browser: Browser, site: Path) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 560}, reduced_motion="reduce")
     box = opened(page, site, "#play-walk")
