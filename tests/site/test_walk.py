@@ -180,6 +180,8 @@ def test_the_words_for_a_words_place_come_into_view(browser: Browser, site: Path
     box.locator(".walk-cards button:enabled").nth(2).click()
     expect(chips).to_contain_text("new")
     assert room() > 0
+    chips.get_by_role("button", name="white").click()  # and what comes of it is said at once
+    expect(box.locator(".walk-told b")).to_have_text("donne-moi deux chapeaux blancs.")
 
 
 def test_an_address_leads_to_a_step_and_where_the_network_errs_the_walk_says_so(

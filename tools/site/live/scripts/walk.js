@@ -520,6 +520,8 @@ courseLive.components.walk = async ({ box, words }) => {
   // What is added to a step's text for this sentence.
   function remark(step) {
     if (step.name === "tokens" && run.source.includes("<unk>")) return [" ", words.unknown_word];
+    if (step.name === "tokens" && state.sentence !== COURSE_SENTENCE)
+      return [" ", ...filled(words.outcome, facts())];
     if (step.name === "alignment" && run.gold) return [" ", words.dots];
     if (step.name === "sentence" && run.isSame) return [" ", words.right];
     if (step.name === "sentence" && !run.reference) return [" ", words.elsewhere];
