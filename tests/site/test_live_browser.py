@@ -291,7 +291,7 @@ def test_the_home_page_shows_the_translator_where_its_picture_was(browser: Brows
     assert place and 0 <= place["y"] <= DESK["height"] / 2 and place["width"] > DESK["width"] / 2
 
 
-@pytest.mark.parametrize("code", list(COURSE.languages))
+@pytest.mark.parametrize("code", ["en", "zh"])
 def test_the_home_page_walks_through_a_network_before_one_is_loaded(
     browser: Browser, site: Path, code: str
 ) -> None:
