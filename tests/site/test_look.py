@@ -13,8 +13,6 @@ GAPS = """() => [...document.querySelectorAll(".cell > .code + .output")].map(ou
     return Math.abs(box.top - code.bottom);
 })"""
 
-LATER = """() => [...document.querySelectorAll("article > section > section")]
-    .filter(section => getComputedStyle(section).contentVisibility === "auto").length"""
 FIGURES = """() => [...document.querySelectorAll("article > section figure")].map(figure => {
     const [picture, caption, text] = [figure, figure.lastElementChild, document.querySelector(".lead")]
         .map(node => node.getBoundingClientRect());
@@ -98,19 +96,6 @@ def test_on_a_phone_tables_of_numbers_are_seen_whole(browser, site, width):
     hidden = page.evaluate(MEASURED)
     assert len(hidden) > 3
     assert max(hidden) <= 0
-
-
-def test_on_a_phone_what_is_below_the_first_screen_is_laid_out_after_it(browser, address):
-    page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.add_init_script(f"addEventListener('DOMContentLoaded', () => {{ window.later = ({LATER})(); }})")
-    chapter = f"{address}/{Course().source}/multi-head-attention.html"
-    page.goto(chapter)
-    assert page.evaluate("later") > 5
-    page.locator("html.first-paint").wait_for(state="detached")
-    assert page.evaluate(LATER) == 0
-    page.goto("about:blank")
-    page.goto(f"{chapter}#experiment")  # no place moves while a reader is led to one
-    assert page.evaluate("later") == 0
 
 
 def test_thousands_parted_by_a_space_stay_in_one_line(site):

@@ -134,7 +134,6 @@
   let isDue = false;
   const makeReachable = () => {
     isDue = false;
-    if (root.matches(".first-paint")) return whenIdle(); // not all is laid out
     const scrolling = [...boxes].map(box => box.checkVisibility() && box.scrollWidth > box.clientWidth);
     boxes.forEach((box, index) => {
       if (scrolling[index]) box.tabIndex = 0;
