@@ -124,7 +124,7 @@ courseLive.components.pooling = ({ box, words }) => {
   const ask = Object.entries(QUERIES).map(([token, vector]) =>
     button(token, () => move(...vector), { lang: "fr" }),
   );
-  const numbers = element("div", { class: "live-scroll" });
+  const numbers = element("div", {});
   const sum = element("p", { class: "live-line" });
   const figure = (picture, caption) =>
     element("div", {}, picture, element("p", { class: "live-small" }, caption));
