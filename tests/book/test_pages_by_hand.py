@@ -73,9 +73,11 @@ def test_three_scores_by_hand_equal_the_code() -> None:
     query, keys, swapped, W = (names[name] for name in ("query", "keys", "swapped", "W"))
     assert (keys @ query).tolist() == (query @ W @ swapped.T).tolist() == [3, 2, 1]
     assert (swapped @ query).tolist() == [1, 2, 3]
-    sums = torch.tensor([[3.5, 0.5], [2.5, 1.5], [1.5, 2.5]])  # query plus the key put back in order
-    assert_close(names["hidden"], sums.tanh())
-    assert (names["hidden"] @ names["w_v"] - torch.tensor([0.536, 0.081, -0.081])).abs().max() <= 0.0005
+    W_q, W_k, w_v = (names[name] for name in ("W_q", "W_k", "w_v"))
+    assert (W_q @ query).tolist() == [-1, -3] and (swapped[0] @ W_k.T).tolist() == [2, 2]
+    scores = torch.tanh(W_q @ query + swapped @ W_k.T) @ w_v  # (keys,)
+    assert round(scores[0].item(), 3) == 1.523 and scores.argmax() == 0
+    assert_close(names["hidden"] @ w_v, scores.flip(0))  # the second query, the first one turned round
 
 
 def page_scores() -> tuple[Any, nn.Module, nn.Module]:
