@@ -7,14 +7,7 @@ from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from two_chapters import (
-    CHINESE,
-    ENGLISH,
-    TURKISH,
-    cells_update,
-    named,
-    rewrite,
-)
+from two_chapters import CHINESE, ENGLISH, TURKISH, cells_update, named, rewrite
 
 from tools.course import ROOT, Course
 from tools.editions.lock import stamp

@@ -5,13 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from two_chapters import (
-    ENGLISH,
-    errors,
-    replace,
-    rewrite,
-    snapshot,
-)
+from two_chapters import ENGLISH, errors, replace, rewrite, snapshot
 
 from tools.course import Course
 from tools.editions.__main__ import main

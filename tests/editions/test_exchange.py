@@ -5,7 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from two_chapters import ENGLISH, cell_of, commit, errors, git, mangle, replace, rewrite, snapshot
+from two_chapters import (
+    ENGLISH,
+    VIETNAMESE,
+    cell_of,
+    commit,
+    errors,
+    mangle,
+    replace,
+    rewrite,
+    snapshot,
+    start_history,
+)
 
 from tools.course import Course, cells
 from tools.editions.__main__ import main
@@ -14,8 +25,7 @@ from tools.editions.sync import sync
 
 
 def test_diff_shows_what_changed_in_english_since(course: Course, capsys: pytest.CaptureFixture) -> None:
-    git(course, "init", "--quiet", "--initial-branch", "main")
-    commit(course, "First")
+    start_history(course)
     for new in ("are tiny", "are small"):
         rewrite(
             course,
@@ -62,7 +72,7 @@ def test_a_translation_goes_out_and_comes_back(course: Course, exported: Path) -
 
 
 def test_an_import_without_stamp_vouches_for_nothing(course: Course, exported: Path) -> None:
-    fill(exported, {"result": "## Kết quả\n\nHai tốc độ học *bằng nhau*."})
+    fill(exported, VIETNAMESE)
     assert main(["--root", str(course.root), "import", "vi", "masks"]) == 0
     assert errors(course) == [
         "error: vi masks#result: was edited and not stamped as read: compare it with English, then stamp it"
@@ -76,10 +86,10 @@ def as_windows_saves(path: Path) -> None:
 
 
 def test_files_that_were_saved_on_windows_are_read_as_others(course: Course, exported: Path) -> None:
-    fill(exported, {"result": "## Kết quả\n\nHai tốc độ học *bằng nhau*."})
+    fill(exported, VIETNAMESE)
     as_windows_saves(exported)
     assert main(["--root", str(course.root), "import", "vi", "masks", "--stamp"]) == 0
-    assert cells(course.read("vi", "masks"))["result"].source == "## Kết quả\n\nHai tốc độ học *bằng nhau*."
+    assert cells(course.read("vi", "masks"))["result"].source == VIETNAMESE["result"]
     for path in ("book/vi/terms.csv", "book/vi/language.yml"):
         as_windows_saves(course.root / path)
     assert errors(Course(course.root)) == []
@@ -88,7 +98,7 @@ def test_files_that_were_saved_on_windows_are_read_as_others(course: Course, exp
 def test_an_import_is_stamped_against_the_english_that_the_translator_saw(
     course: Course, exported: Path
 ) -> None:
-    fill(exported, {"result": "## Kết quả\n\nHai tốc độ học *bằng nhau*."})
+    fill(exported, VIETNAMESE)
     rewrite(course, "en", replace("result", "two", "three"))
     assert main(["--root", str(course.root), "import", "vi", "masks", "--stamp"]) == 0
     assert page_state("vi", "masks", course).stale == ("result",)
@@ -139,35 +149,27 @@ def test_a_faulty_english_file_changes_nothing(course: Course, line: str) -> Non
     assert course.path("en", "masks").read_bytes() == before
 
 
-FAULTY_IMPORTS = {
+FAULTY_TEXTS = {
     "a lost formula": ({"title": "# Mặt nạ\n\n`mask`"}, "of English is missing"),
     "English left in": ({"why": ENGLISH["why"] + " x"}, "has English left in"),
     "not NFC": ({"result": "## Ke\u0302\u0301t qua\u0309\n\n*bằng nhau*"}, "normal form NFC"),
-    "an unknown cell": ({}, "English has no such cell"),
-    "a broken marker": ({}, "is not as export wrote it"),
-    "a cell twice": ({}, "stands twice"),
 }
 
 
-@pytest.mark.parametrize("kind", FAULTY_IMPORTS)
-def test_a_faulty_import_changes_nothing(
+@pytest.mark.parametrize("kind", FAULTY_TEXTS)
+def test_a_faulty_text_changes_nothing(
     course: Course, exported: Path, kind: str, capsys: pytest.CaptureFixture
 ) -> None:
-    texts, what = FAULTY_IMPORTS[kind]
-    fill(exported, texts)
-    extra = {
-        "an unknown cell": "%%% cell whence 0123456789ab untranslated\nWhence?\n%%% vi\nTừ đâu?\n",
-        "a broken marker": "%%% cel why\n",
-        "a cell twice": "%%% cell formula 0123456789ab fresh\n$$a = b$$\n%%% vi\n$$a = b$$\n" * 2,
-    }.get(kind, "")
-    fill(exported, {"result": "## Kết quả\n\nHai tốc độ học *bằng nhau*."} if kind != "not NFC" else {})
-    mangle(exported, "%%% end", f"{extra}%%% end")
+    texts, said = FAULTY_TEXTS[kind]
+    fill(exported, VIETNAMESE | texts)
     before = snapshot(course)
     assert main(["--root", str(course.root), "import", "vi", "masks", "--stamp"]) == 1
-    assert what in capsys.readouterr().err
+    assert said in capsys.readouterr().err
     assert snapshot(course) == before
 
 
+UNKNOWN = "%%% cell whence 0123456789ab untranslated\nWhence?\n%%% vi\nTừ đâu?\n"
+FORMULA = "%%% cell formula 0123456789ab fresh\n$$a = b$$\n%%% vi\n$$a = b$$\n"
 DAMAGE = {
     "a marker removed": ("%%% vi\n\n%%% code solution", "\n%%% code solution", "cell result has lost"),
     "a marker edited": ("%%% vi\n\n%%% code solution", "%%% vn\n\n%%% code solution", "has lost its line"),
@@ -176,6 +178,8 @@ DAMAGE = {
     "text beneath the end": ("%%% end", "%%% end 0123456789ab\nMore.\n%%% end", "beneath its last"),
     "another language's file": ("Tiếng Việt", "Türkçe", "is the file of masks, Türkçe, not of masks, Tiếng"),
     "another page's file": ("<!-- masks", "<!-- sums", "is the file of sums, Tiếng Việt, not of masks"),
+    "an unknown cell": ("%%% end", f"{UNKNOWN}%%% end", "English has no such cell"),
+    "a cell twice": ("%%% end", f"{FORMULA}{FORMULA}%%% end", "stands twice"),
     "the end lost": ("%%% end", "", "its last line, '%%% end …', is missing"),
 }  # fmt: skip
 
@@ -221,7 +225,7 @@ def test_an_export_overwrites_no_work_that_was_not_imported(course: Course, lang
     if language == "en":
         mangle(path, "are small", "are tiny")
     else:
-        fill(path, {"result": "## Kết quả\n\nHai tốc độ học *bằng nhau*."})
+        fill(path, VIETNAMESE)
     work = path.read_text(encoding="utf-8")
     assert main(command) == 1
     assert path.read_text(encoding="utf-8") == work

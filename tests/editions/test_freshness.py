@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from two_chapters import (
-    ENGLISH,
-    commit,
-    errors,
-    git,
-    replace,
-    rewrite,
-    snapshot,
-)
+from two_chapters import ENGLISH, VIETNAMESE, commit, errors, replace, rewrite, snapshot, start_history
 
 from tools.course import Course, CourseError, cells
 from tools.editions.__main__ import main
@@ -66,7 +58,7 @@ def test_stamping_takes_only_cells_that_are_there(course: Course) -> None:
 
 
 def test_stamp_all_leaves_untranslated_cells(course: Course) -> None:
-    rewrite(course, "vi", replace("result", ENGLISH["result"], "## Kết quả\n\nHai tốc độ học *bằng nhau*."))
+    rewrite(course, "vi", replace("result", ENGLISH["result"], VIETNAMESE["result"]))
     assert stamp(course, "vi", "masks") == ["result"]
     assert page_state("vi", "masks", course).untranslated == ("title", "why", "formula")
 
@@ -85,8 +77,7 @@ def test_a_trivial_edit_keeps_translations_fresh_where_they_were(
     course: Course, kind: str, committed: bool, capsys: pytest.CaptureFixture
 ) -> None:
     old, new, status, said = TRIVIAL[kind]
-    git(course, "init", "--quiet", "--initial-branch", "main")
-    commit(course, "First")
+    start_history(course)
     rewrite(course, "en", replace("why", old, new))
     if committed and kind != "nothing":
         commit(course, "Second")
@@ -98,9 +89,8 @@ def test_a_trivial_edit_keeps_translations_fresh_where_they_were(
 
 
 def test_a_trivial_edit_leaves_stale_what_was_stale(course: Course) -> None:
-    git(course, "init", "--quiet", "--initial-branch", "main")
     rewrite(course, "en", replace("why", "are not zero", "are small"))
-    commit(course, "First")
+    start_history(course)
     stamp(course, "tr", "masks", ["why"])
     rewrite(course, "en", replace("why", "Without it", "Without it,"))
     assert main(["--root", str(course.root), "stamp", "--trivial", "masks", "why"]) == 0
@@ -111,8 +101,7 @@ def test_a_trivial_edit_leaves_stale_what_was_stale(course: Course) -> None:
 def test_a_typo_that_was_made_and_taken_back_leaves_nothing_to_stamp(
     course: Course, capsys: pytest.CaptureFixture
 ) -> None:
-    git(course, "init", "--quiet", "--initial-branch", "main")
-    commit(course, "First")
+    start_history(course)
     for old, new in (("Without", "Wihtout"), ("Wihtout", "Without")):
         rewrite(course, "en", replace("why", old, new))
         commit(course, new)
@@ -125,8 +114,7 @@ def test_a_typo_that_was_made_and_taken_back_leaves_nothing_to_stamp(
 def test_stamping_a_stale_cell_shows_what_changed_in_english(
     course: Course, capsys: pytest.CaptureFixture
 ) -> None:
-    git(course, "init", "--quiet", "--initial-branch", "main")
-    commit(course, "First")
+    start_history(course)
     rewrite(course, "en", replace("why", "are not zero", "are small"))
     assert main(["--root", str(course.root), "stamp", "tr", "masks", "why"]) == 0
     assert (

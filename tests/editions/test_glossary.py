@@ -6,12 +6,7 @@ import re
 
 import pytest
 from nbformat.v4 import new_markdown_cell
-from two_chapters import (
-    errors,
-    named,
-    replace,
-    rewrite,
-)
+from two_chapters import errors, named, replace, rewrite
 
 from tools.course import Course, cells
 from tools.editions.check import check

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 from nbformat.v4 import new_markdown_cell
-from two_chapters import (
-    TURKISH,
-    errors,
-    named,
-    replace,
-    rewrite,
-    snapshot,
-)
+from two_chapters import TURKISH, errors, named, replace, rewrite, snapshot
 
 from tools.course import Course, cells
 from tools.editions.__main__ import main
@@ -29,17 +22,11 @@ def test_cells_move_with_their_translations_links_and_claims(course: Course) -> 
     assert main(command) == 0
     sync(course)
     for language in course.languages:
-        assert [cell["id"] for cell in course.read(language, "sums").cells] == [
-            "title",
-            "add",
-            "result",
-            "setup",
-        ]
+        ids = [cell["id"] for cell in course.read(language, "sums").cells]
+        assert ids == ["title", "add", "result", "setup"]
     assert cells(course.read("tr", "sums"))["result"].source == TURKISH["result"]
-    assert (
-        "[Sonuç](sums.ipynb#result), [toplam](sums.ipynb#title)"
-        in cells(course.read("tr", "masks"))["why"].source
-    )
+    links = "[Sonuç](sums.ipynb#result), [toplam](sums.ipynb#title)"
+    assert links in cells(course.read("tr", "masks"))["why"].source
     assert page_state("tr", "masks", course) == (("title", "why", "formula"), (), ())
     assert page_state("tr", "sums", course) == (("result",), (), ("title",))
     assert "sums\tadd\ta" in claims.read_text() and "masks\tadd" not in claims.read_text()

@@ -23,6 +23,7 @@ TURKISH = {
     "result": "## Sonuç\n\nİki öğrenme oranı *eşittir*.",
     "formula": "$$a = b$$",
 }
+VIETNAMESE = {"result": "## Kết quả\n\nHai tốc độ học *bằng nhau*."}
 CHINESE = {
     "title": "# 遮罩\n\n**遮罩**對每個查詢隱藏填充：`mask` 各有一列，$m_{ij} \\in \\{0, 1\\}$。",
     "why": "沒有它，填充的權重就不是零。見[結果](#result)與[總和](sums.ipynb#title)。",
@@ -70,18 +71,16 @@ def replace(key: str, old: str, new: str) -> Callable[[NotebookNode], None]:
     return change
 
 
-def git(course: Course, *arguments: str) -> str:
-    command = [
-        "git",
-        "-C",
-        str(course.root),
-        "-c",
-        "user.name=x",
-        "-c",
-        "user.email=x@example.org",
-        *arguments,
-    ]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def git(course: Course, *arguments: str) -> None:
+    author = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    command = ["git", "-C", str(course.root), *author, *arguments]
+    subprocess.run(command, capture_output=True, check=True)
+
+
+def start_history(course: Course) -> None:
+    """Make the course a repository with one commit."""
+    git(course, "init", "--quiet", "--initial-branch", "main")
+    commit(course, "First")
 
 
 def commit(course: Course, message: str) -> None:
