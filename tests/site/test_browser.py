@@ -43,6 +43,20 @@ def test_the_switcher_keeps_page_and_passage_and_is_remembered(browser, address)
     page.wait_for_url("**/tr/index.html")
 
 
+@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+def test_another_language_opens_where_the_reader_is(browser, address, screen):
+    """A drawing's parts have ids of their own: the passage at the top of the window is none of them."""
+    page = browser.new_page(viewport=screen, reduced_motion="reduce")
+    page.goto(f"{address}/en/transformer.html")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+    page.click(".languages summary")
+    page.click('.languages a[data-edition="tr"]')
+    page.wait_for_url("**/tr/**")
+    top = "id => document.getElementById(id).getBoundingClientRect().top"
+    assert 0 < page.evaluate(top, page.url.partition("#")[2]) < screen["height"] / 4
+    assert page.evaluate("scrollY / document.documentElement.scrollHeight") > 0.3
+
+
 def test_another_language_opens_nothing_that_is_folded(browser, address):
     page = browser.new_page(viewport=PHONE, reduced_motion="reduce")
     page.goto(f"{address}/en/transformer.html")

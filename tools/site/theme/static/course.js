@@ -41,8 +41,12 @@
       ?.getBoundingClientRect();
     if (asked && asked.top > 0 && asked.top < innerHeight / 2) return location.hash;
     const passages = [...document.querySelectorAll("article [id]")].filter(
-      node => node.checkVisibility() && !node.matches(".cell:has(> details:not([open]))"),
-    ); // nothing folded
+      node =>
+        !node.closest("svg") &&
+        node.getClientRects().length &&
+        node.checkVisibility() &&
+        !node.matches(".cell:has(> details:not([open]))"),
+    ); // nothing folded, and no part of a drawing
     const seen = passages.filter(node => node.getBoundingClientRect().top < innerHeight / 4);
     return seen.length ? `#${seen.at(-1).id}` : location.hash;
   };
