@@ -27,6 +27,10 @@ BESIDE = """() => [...document.querySelectorAll(".beside")].map(note => {
     const room = document.querySelector("nav.sections").getBoundingClientRect().left - paragraph.right;
     return [box.height, paragraph.bottom - box.bottom, box.left - paragraph.right, room - box.width];
 })"""
+HEADINGS = """() => document.fonts.ready.then(() => [...document.querySelectorAll(":is(h1, h2, h3), .brand")]
+    .filter(heading => heading.offsetParent).map(heading => [heading.textContent, heading.offsetHeight]))"""
+INSTALLED = """() => new FontFace("any", "local('Arial'), local('Roboto'), local('Liberation Sans')")
+    .load().then(() => true, () => false)"""
 
 
 def test_a_chinese_lede_is_broken_between_words_only(browser, site):
@@ -83,6 +87,22 @@ def test_on_a_phone_a_figure_is_in_the_middle_and_its_caption_below_the_text(bro
     figures = page.evaluate(FIGURES)
     assert len(figures) > 3
     assert all(abs(distance) < 1 for figure in figures for distance in figure), figures
+
+
+@pytest.mark.parametrize("stem", ["index", "multi-head-attention", "faq"])
+def test_headings_keep_their_lines_when_their_font_comes(browser, site, stem):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    address = (site / Course().source / f"{stem}.html").as_uri()
+    page.goto(address)
+    if not page.evaluate(INSTALLED):
+        pytest.skip("to see headings before their font is there, install Arial, Roboto or Liberation Sans")
+    after = page.evaluate(HEADINGS)
+    page.route("**/display/*.woff2", lambda route: route.abort())
+    page.goto(address)
+    before = page.evaluate(HEADINGS)
+    assert len(after) > 5
+    moved = [heading for heading, later in zip(before, after, strict=True) if heading[1] != later[1]]
+    assert not moved, moved
 
 
 @pytest.mark.parametrize("width", [320, 390])
