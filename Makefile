@@ -135,7 +135,7 @@ claims: $(READY)
 	$(BIN)/python -m tools.experiments.claims
 
 # What a GPU machine runs: the package and the English pages there, with the torch that PYTHON has, no network.
-GPU_TESTS := $(addprefix tests/package/test_,attention masking properties transformer language_model heads training seq2seq decoding)
+GPU_TESTS := $(addprefix tests/package/test_,attention masking properties transformer language_model heads training seq2seq decoding models)
 test-gpu:
 	$(PYTHON) -c 'import sys, torch; sys.exit(not torch.cuda.is_available() and "this machine has no GPU that torch can use")'
 	PYTHONPATH=$(CURDIR) $(PYTHON) -m pytest -q $(addsuffix .py,$(GPU_TESTS))

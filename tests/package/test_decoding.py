@@ -1,6 +1,5 @@
 """Greedy decoding stops at <eos>, batches change nothing, weights are those of the steps taken."""
 
-import contextlib
 import copy
 
 import pytest
@@ -8,10 +7,8 @@ import torch
 from torch import nn
 
 from mha_course.corpus import Pair, Vocabulary
-from mha_course.metrics import alignment_accuracy
 from mha_course.seq2seq import (
     AttentionDecoder,
-    Decoder,
     Encoder,
     EncoderDecoder,
     Seq2SeqAttentionDecoder,
@@ -151,32 +148,6 @@ def test_a_compiled_model_gives_the_same_weights():
                 torch.testing.assert_close(a, b)
 
 
-def test_a_model_without_parameters_is_named():
-    model = copier()
-    del model.decoder.unused
-    with pytest.raises(ValueError, match="model must have parameters, got EncoderDecoder without any"):
-        translate(model, "one", VOCABULARY, VOCABULARY)
-
-
-@pytest.mark.parametrize("raises", [False, True])
-def test_every_modules_mode_is_restored(raises):
-    """Parts in evaluation mode inside a model in training mode, and the other way round."""
-    for training in (True, False):
-        model = recurrent_model(dropout=0.5).train(training)
-        model.decoder.train(not training)
-        model.decoder.dropout.train(training)
-        if raises:
-            model.decoder.dense = nn.Linear(3, 3).train(not training)
-        before = [module.training for module in model.modules()]
-        for call in (
-            lambda model: translate(model, "one", VOCABULARY, VOCABULARY),
-            lambda model: forced_weights(model, PAIRS, VOCABULARY, VOCABULARY),
-        ):
-            with pytest.raises(RuntimeError) if raises else contextlib.nullcontext():
-                call(model)
-            assert [module.training for module in model.modules()] == before
-
-
 def test_an_empty_sentence_and_no_sentence():
     assert translate(copier(), "", VOCABULARY, VOCABULARY).tokens == []
     assert translate(recurrent_model(), "", VOCABULARY, VOCABULARY).weights.shape[1] == 1
@@ -229,23 +200,6 @@ def test_every_token_is_the_most_probable_after_those_before():
     torch.testing.assert_close(translation.weights, model.decoder.attention_weights[0, :steps])
 
 
-def test_the_mode_is_restored_and_dropout_is_off_meanwhile():
-    model = recurrent_model(dropout=0.5)
-    for training in (True, False):
-        model.train(training)
-        results = [translate_all(model, SENTENCES, VOCABULARY, VOCABULARY) for _ in range(2)]
-        assert [t.tokens for t in results[0]] == [t.tokens for t in results[1]]
-        assert model.training == model.decoder.training == training
-
-
-def test_the_mode_is_restored_after_an_error_too():
-    model = recurrent_model().train()
-    model.decoder.dense = nn.Linear(3, 3)
-    with pytest.raises(RuntimeError):
-        translate(model, "one", VOCABULARY, VOCABULARY)
-    assert model.training
-
-
 def test_translations_and_forced_weights_carry_no_graph():
     model, built = recurrent_model(), []
     model.encoder.register_forward_hook(lambda *_: built.append(torch.is_grad_enabled()))
@@ -277,28 +231,6 @@ def test_forced_weights_are_those_of_the_gold_prefix_one_row_a_target_token(batc
         torch.testing.assert_close(matrix.sum(-1), torch.ones(len(pair.target)).double())
 
 
-def test_forced_weights_fit_alignment_accuracy():
-    """The copier looks at source position i at step i: right for pair 2's first token, wrong elsewhere."""
-    weights = forced_weights(copier(), PAIRS[:2], VOCABULARY, VOCABULARY)
-    assert alignment_accuracy(weights, [pair.alignment for pair in PAIRS[:2]]) == 0
-    diagonal = [((0,), (1,), ()), ((0,),)]
-    assert alignment_accuracy(weights, diagonal) == 1
-
-
 def test_forced_weights_keep_layers_and_heads():
     weights = forced_weights(copier(layers_and_heads=(2, 3)), PAIRS, VOCABULARY, VOCABULARY)
     assert [tuple(w.shape) for w in weights] == [(2, 3, 3, 3), (2, 3, 1, 5), (2, 3, 5, 2)]
-
-
-def test_forced_weights_restore_the_mode():
-    model = recurrent_model(dropout=0.5).train()
-    first, second = (forced_weights(model, PAIRS, VOCABULARY, VOCABULARY) for _ in range(2))
-    assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
-    assert model.training and model.encoder.training
-
-
-# ---- wrong arguments
-
-
-def test_plain_decoders_need_not_know_attention():
-    assert not issubclass(Seq2SeqDecoder, AttentionDecoder) and issubclass(Seq2SeqDecoder, Decoder)
