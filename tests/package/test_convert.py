@@ -6,10 +6,22 @@ import pytest
 import torch
 from tolerance import assert_close
 from torch import nn
+from transformers import GPT2Config, LlamaConfig
+from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
+from transformers.models.llama.modeling_llama import LlamaAttention
 
 from benchmarks.references import AnnotatedAttention, EagerAttention, d2l
 from mha_course.attention import AdditiveAttention, DotProductAttention, MultiHeadAttention
-from mha_course.convert import from_annotated, from_d2l, from_torch, to_annotated, to_d2l, to_torch
+from mha_course.convert import (
+    from_annotated,
+    from_d2l,
+    from_gpt2,
+    from_llama,
+    from_torch,
+    to_annotated,
+    to_d2l,
+    to_torch,
+)
 from mha_course.masking import length_mask
 
 HIDDENS, HEADS = 12, 3
@@ -93,29 +105,25 @@ def convertible():
     ways += [(partial(to_d2l, module=EagerAttention(*sizes, HIDDENS, HEADS, 0.5)), ours(sizes, False))]
     ways += [(from_annotated, AnnotatedAttention(HEADS, HIDDENS, 0.25))]
     ways += [(partial(to_annotated, module=AnnotatedAttention(HEADS, HIDDENS)), ours(sizes, True))]
+    ways += [(from_gpt2, GPT2Attention(GPT2Config(n_embd=HIDDENS, n_head=HEADS)))]
+    config = LlamaConfig(hidden_size=HIDDENS, num_attention_heads=HEADS, num_key_value_heads=1)
+    ways += [(from_llama, LlamaAttention(config, layer_idx=0))]
     return ways
 
 
 @pytest.mark.parametrize(("convert", "given"), convertible())
 @pytest.mark.parametrize("training", [False, True])
-def test_nothing_is_shared_and_the_mode_is_carried_over(convert, given, training):
-    converted = convert(given.train(training))
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float64])
+def test_nothing_is_shared_and_type_and_mode_are_carried_over(convert, given, training, dtype):
+    converted = convert(given.to(dtype).train(training))
     assert converted.training == training
+    assert {parameter.dtype for parameter in converted.parameters()} == {dtype}
     before = {name: weight.clone() for name, weight in converted.state_dict().items()}
     with torch.no_grad():
         for parameter in given.parameters():
             parameter.add_(1)
     for name, weight in converted.state_dict().items():
         assert torch.equal(weight, before[name]), name
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
-@pytest.mark.parametrize("training", [False, True])
-def test_type_and_mode_are_carried_over(dtype, training):
-    attention = MultiHeadAttention(HIDDENS, HEADS).to(dtype).train(training)
-    for converted in (to_torch(attention), from_torch(to_torch(attention))):
-        assert {parameter.dtype for parameter in converted.parameters()} == {dtype}
-        assert converted.training == training
 
 
 @pytest.mark.parametrize("sizes", ODD_SIZES)

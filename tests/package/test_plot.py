@@ -131,7 +131,7 @@ def test_tensors_of_a_graph_in_any_precision_are_drawn_and_left_as_they_are():
 # ---- heads
 
 
-@pytest.mark.parametrize("heads", [1, 2, 4, 5, 8])
+@pytest.mark.parametrize("heads", [1, 5])
 def test_every_head_has_its_picture_in_a_grid(heads):
     given = weights(heads, 6, 6)
     axes = show_heads(given, TARGET, SOURCE)
@@ -147,7 +147,7 @@ def test_every_head_has_its_picture_in_a_grid(heads):
     assert len({round(ax.get_position().x0, 3) for ax in axes}) == min(heads, 3)
 
 
-@pytest.mark.parametrize(("keys", "columns"), [(2, 4), (4, 4), (6, 3), (10, 2), (30, 1)])
+@pytest.mark.parametrize(("keys", "columns"), [(2, 4), (6, 3), (30, 1)])
 def test_fewer_pictures_a_row_leave_room_for_more_tokens(keys, columns):
     axes = show_heads(weights(8, 3, keys), None, ["t"] * keys)
     axes[0].figure.canvas.draw()

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import warnings
-import zipfile
 from pathlib import Path
 
 import numpy
@@ -90,14 +89,6 @@ def test_what_stands_at_pads_reaches_neither_loss_nor_gradient(filler):
     assert not dirty.grad[~valid].any() and dirty.grad[valid].any()
 
 
-def test_appended_padding_changes_no_loss():
-    torch.manual_seed(0)
-    logits, labels, lens = torch.randn(3, 4, 5).double(), torch.randint(5, (3, 4)), torch.tensor([2, 4, 1])
-    longer = torch.cat((logits, torch.randn(3, 6, 5).double()), dim=1)
-    more = torch.cat((labels, torch.zeros(3, 6, dtype=torch.int64)), dim=1)
-    assert torch.equal(masked_loss(longer, more, lens), masked_loss(logits, labels, lens))
-
-
 @pytest.mark.parametrize("shape", [(3, 4, 5), (0, 4, 5), (3, 0, 5)])
 def test_a_batch_of_nothing_but_padding_costs_nothing_and_has_a_gradient_of_zero(shape):
     logits = torch.full(shape, float("nan")).requires_grad_()
@@ -109,17 +100,12 @@ def test_a_batch_of_nothing_but_padding_costs_nothing_and_has_a_gradient_of_zero
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_the_loss_of_many_tokens_is_summed_in_float32_or_better(dtype):
-    logits = torch.zeros(512, 30, 1000, dtype=dtype).requires_grad_()
+    logits = torch.zeros(512, 30, 100, dtype=dtype).requires_grad_()
     loss = masked_loss(logits, torch.zeros(512, 30, dtype=torch.int64), torch.full((512,), 30))
-    assert loss.item() == pytest.approx(math.log(1000), rel=1e-6)
+    assert loss.item() == pytest.approx(math.log(100), rel=1e-6)
     assert loss.dtype == torch.promote_types(dtype, torch.float32)
     loss.backward()
     assert logits.grad.dtype == dtype and logits.grad.isfinite().all()
-
-
-def test_half_precision_logits_have_a_finite_loss():
-    logits = torch.full((2, 3, 5), 30000.0, dtype=torch.float16)
-    assert masked_loss(logits, torch.zeros(2, 3, dtype=torch.int64), torch.tensor([3, 2])).isfinite()
 
 
 # ---- one step
@@ -144,18 +130,23 @@ def test_gradients_are_clipped_to_the_given_length():
 
 def test_fit_takes_adams_steps():
     """Against Adam written out, with one batch an epoch and gradients too short to be clipped."""
-    model, other = small_model(), small_model()
-    train(model, epochs=3, batch_size=len(PAIRS), learning_rate=0.01, clip=1e9)
+    model, other, losses = small_model(), small_model(), []
+    for p in model.parameters():
+        p.grad = torch.ones_like(p)  # left by a step before
+    history = train(model, epochs=3, batch_size=len(PAIRS), learning_rate=0.01, clip=1e9)
     moments = [(torch.zeros_like(p), torch.zeros_like(p)) for p in other.parameters()]
     for step in (1, 2, 3):
         (source, source_lens, target, target_lens) = batches(PAIRS, SOURCE, TARGET, len(PAIRS))[0]
         logits, _ = other(source, shift_right(target, TARGET.bos), source_lens)
-        gradients = torch.autograd.grad(masked_loss(logits, target, target_lens), list(other.parameters()))
+        loss = masked_loss(logits, target, target_lens)
+        losses.append(loss.item())
+        gradients = torch.autograd.grad(loss, list(other.parameters()))
         with torch.no_grad():
             for p, g, (m, v) in zip(other.parameters(), gradients, moments, strict=True):
                 m.mul_(0.9).add_(0.1 * g)
                 v.mul_(0.999).add_(0.001 * g * g)
                 p -= 0.01 * (m / (1 - 0.9**step)) / ((v / (1 - 0.999**step)).sqrt() + 1e-8)
+    assert history == pytest.approx(losses, rel=1e-4)
     for p, q in zip(model.parameters(), other.parameters(), strict=True):
         torch.testing.assert_close(p, q, rtol=0, atol=1e-4)
 
@@ -164,18 +155,6 @@ def test_a_step_keeps_no_graph():
     model, batch = small_model(), batches(PAIRS, SOURCE, TARGET, 8)[0]
     loss = training_step(model, torch.optim.SGD(model.parameters(), lr=0.1), batch, TARGET.bos, 1.0)
     assert not loss.requires_grad
-
-
-def test_a_step_starts_from_gradients_of_zero():
-    batch, moved = batches(PAIRS, SOURCE, TARGET, 8)[0], []
-    for stale in (None, 1.0):
-        model = small_model()
-        if stale is not None:
-            for p in model.parameters():
-                p.grad = torch.full_like(p, stale)
-        training_step(model, torch.optim.SGD(model.parameters(), lr=0.1), batch, TARGET.bos, 1.0)
-        moved.append([p.detach().clone() for p in model.parameters()])
-    assert all(torch.equal(a, b) for a, b in zip(*moved, strict=True))
 
 
 # ---- fit
@@ -188,11 +167,6 @@ def test_a_model_learns_what_it_is_shown(decoder):
     assert len(history) == 30 and history[-1] < 0.3 * history[0]
     written = translate_all(model, [p.source for p in PAIRS], SOURCE, TARGET)
     assert exact_match([t.tokens for t in written], [p.target for p in PAIRS]) >= 0.9
-
-
-def test_the_first_loss_is_that_of_guessing():
-    first = train(small_model(), epochs=1, learning_rate=0.0)[0]
-    assert first == pytest.approx(math.log(len(TARGET)), rel=0.15)
 
 
 def test_the_loss_of_an_epoch_weighs_every_token_alike():
@@ -212,10 +186,6 @@ def test_the_same_seed_gives_the_same_bits(dropout):
     assert all(torch.equal(a, b) for a, b in pairs)
 
 
-def test_another_seed_gives_another_order_of_batches():
-    assert train(small_model(), seed=0) != train(small_model(), seed=1)
-
-
 def test_epochs_differ_in_their_batches_and_seeds_share_no_epoch():
     orders = set()
     for seed in (0, 1, 2):
@@ -227,49 +197,6 @@ def test_epochs_differ_in_their_batches_and_seeds_share_no_epoch():
         assert sorted(map(len, seen[:per_epoch])) == [5, 7, 7, 7, 7, 7]
         orders |= {str(seen[e * per_epoch : (e + 1) * per_epoch]) for e in range(3)}
     assert len(orders) == 9
-
-
-def test_fit_trains_in_training_mode_and_restores_the_mode_it_found():
-    model, modes = small_model(), []
-    model.decoder.register_forward_hook(lambda module, *_: modes.append(module.training))
-    for training in (True, False):
-        model.train(training)
-        train(model, epochs=1)
-        assert model.training == training
-    assert all(modes)
-
-
-def modes(model):
-    return [module.training for module in model.modules()]
-
-
-def test_parts_in_evaluation_mode_stay_so_while_a_model_is_trained():
-    """A part that is frozen, with its dropout off, stays frozen; afterwards all is as it was."""
-    model, seen = small_model(dropout=0.3).train(), []
-    model.encoder.eval()
-    model.encoder.dropout.train()
-    before = modes(model)
-    model.decoder.register_forward_hook(lambda *_: seen.append(modes(model)))
-    train(model, epochs=1)
-    assert modes(model) == before and all(during == before for during in seen) and seen
-
-
-@pytest.mark.parametrize("training", [True, False])
-def test_modes_are_restored_after_an_error_too(training):
-    model = small_model().train(training)
-    model.decoder.dropout.train(not training)
-    before = modes(model)
-    model.decoder.dense = nn.Linear(3, 3).train(training)
-    with pytest.raises(RuntimeError):
-        train(model, epochs=1)
-    assert modes(model) == before
-
-
-def test_a_model_in_evaluation_mode_is_trained_whole():
-    model, seen = small_model().eval(), []
-    model.decoder.register_forward_hook(lambda *_: seen.extend(modes(model)))
-    train(model, epochs=1)
-    assert all(seen) and not any(modes(model))
 
 
 def test_no_epoch_changes_nothing():
@@ -287,44 +214,28 @@ def test_progress_goes_to_stderr_and_only_when_asked_for(capfd):
     assert out == "" and "2/2" in err
 
 
-# What a process does that is killed in its third epoch, or while it writes what it learned in it.
+# What a process does that is killed while it writes what it learned in its third epoch.
 KILLED = """
 import os, signal, sys
 from test_training import small_model, train
-import mha_course.training as training
 
-def die(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
+def replace(*arguments, whole=os.replace, calls=[]):
+    calls.append(arguments)
+    os.kill(os.getpid(), signal.SIGKILL) if len(calls) == 3 else whole(*arguments)
 
-calls, where, path = 0, *sys.argv[1:]
-model = small_model(dropout=0.3)
-if where == "step":
-    def count(*_):
-        global calls
-        calls += 1
-        if calls == 13:
-            die()
-    model.register_forward_hook(count)
-else:
-    replace = os.replace
-    def counted(*arguments):
-        global calls
-        calls += 1
-        die() if calls == 3 else replace(*arguments)
-    os.replace = counted
-train(model, epochs=5, checkpoint=path)
+os.replace = replace
+train(small_model(dropout=0.3), epochs=5, checkpoint=sys.argv[1])
 """
 
 
-@pytest.mark.parametrize("where", ["step", "write"])
-def test_a_killed_run_goes_on_to_the_same_bits(where, tmp_path):
+def test_a_killed_run_goes_on_to_the_same_bits(tmp_path):
     """Dropout is on: the random numbers go on where they were."""
     whole = small_model(dropout=0.3)
     expected = train(whole, epochs=5)
     path = tmp_path / "run.pt"
     folders = os.pathsep.join(map(str, (Path(__file__).parent, Path(mha_course.__file__).parents[1])))
     killed = subprocess.run(
-        [sys.executable, "-c", KILLED, where, path], env={**os.environ, "PYTHONPATH": folders}, check=False
+        [sys.executable, "-c", KILLED, path], env={**os.environ, "PYTHONPATH": folders}, check=False
     )
     assert killed.returncode == -signal.SIGKILL
     assert len(torch.load(path)["history"]) == 2
@@ -351,68 +262,42 @@ def test_a_checkpoint_of_other_settings_or_in_no_folder_is_refused(tmp_path):
     assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["run.pt"]
 
 
-def not_a_checkpoint(kind):
-    """The bytes of a file that a reader may take for a checkpoint."""
-    model, file = small_model(), io.BytesIO()
-    whole = {name: {} for name in CHECKPOINT_PARTS}
-    texts = {
-        "empty": b"",
-        "text": b"epoch 1 loss 3.2\n",
-        "one letter": b"e",
-        "page": b"<!DOCTYPE html>\n<html><body>Sign in</body></html>\n",
-        "Git LFS": b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
-        "NULs": bytes(100),
-        "JSON": b'{"model": {}, "settings": {}}',
-        "NumPy": b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n"
-        + bytes(8),
-        "pickle": pickle.dumps({"model": [1]}),
-        "pickle of a class": pickle.dumps(Path("a")),
-    }
-    if kind in texts:
-        return texts[kind]
-    if kind == "zip":
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("data.txt", "text")
-        return file.getvalue()
-    objects = {
-        "weights": model.state_dict(),
-        "model": model,
-        "tensor": torch.ones(2),
-        "list": [1, 2],
-        "none": None,
-        "other dictionary": {"model": model.state_dict(), "optimizer": {}},
-        "empty parts": whole,
-        "weights of no tensors": whole | {"model": {"a": 1}, "settings": SETTINGS},
-        "no optimizer": whole | {"model": model.state_dict(), "settings": SETTINGS},
-        "random state of another kind": whole
-        | {
-            "model": model.state_dict(),
-            "optimizer": torch.optim.Adam(model.parameters()).state_dict(),
-            "settings": SETTINGS,
-            "random": torch.ones(2),
-        },
-    }
-    torch.save(objects.get(kind, model.state_dict()), file)
-    return file.getvalue()[: 1000 if kind == "cut off" else -30 if kind == "cut off at its end" else None]
+def saved(content):
+    """The bytes that torch.save writes."""
+    file = io.BytesIO()
+    torch.save(content, file)
+    return file.getvalue()
 
 
+MODEL = small_model()
 SETTINGS = {"epochs": 1, "learning_rate": 0.005, "batch_size": 8, "clip": 1.0, "seed": 0, "pairs": len(PAIRS)}
-KINDS = [
-    "empty", "text", "one letter", "page", "Git LFS", "NULs", "JSON", "NumPy", "pickle", "pickle of a class",
-   "zip",
-    "weights", "model", "tensor", "list", "none", "other dictionary", "empty parts", "weights of no tensors",
-    "no optimizer", "random state of another kind", "cut off", "cut off at its end", "folder",
-]  # fmt: skip
+EMPTY = {name: {} for name in CHECKPOINT_PARTS}
+WHOLE = EMPTY | {"model": MODEL.state_dict(), "settings": SETTINGS}
+OPTIMIZER = torch.optim.Adam(MODEL.parameters()).state_dict()
+NO_CHECKPOINTS = {
+    "folder": None,
+    "empty": b"",
+    "text": b"epoch 1 loss 3.2\n",
+    "NULs": bytes(100),
+    "pickle of a class": pickle.dumps(Path("a")),
+    "cut off": saved(WHOLE)[:-30],
+    "model": saved(MODEL),
+    "tensor": saved(torch.ones(2)),
+    "weights": saved(MODEL.state_dict()),
+    "empty parts": saved(EMPTY),
+    "weights of no tensors": saved(WHOLE | {"model": {"a": 1}}),
+    "no optimizer": saved(WHOLE),
+    "random state of another kind": saved(WHOLE | {"optimizer": OPTIMIZER, "random": torch.ones(2)}),
+}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_file_that_is_no_checkpoint_is_refused_by_its_name(kind, tmp_path):
+@pytest.mark.parametrize("content", NO_CHECKPOINTS.values(), ids=NO_CHECKPOINTS)
+def test_a_file_that_is_no_checkpoint_is_refused_by_its_name(content, tmp_path):
     path, model = tmp_path / "run.pt", small_model()
-    if kind == "folder":
+    if content is None:
         path.mkdir()
     else:
-        path.write_bytes(not_a_checkpoint(kind))
-    before = None if kind == "folder" else path.read_bytes()
+        path.write_bytes(content)
     with (
         warnings.catch_warnings(),
         pytest.raises(ValueError, match=r"checkpoint must be .*run\.pt") as caught,
@@ -420,7 +305,7 @@ def test_a_file_that_is_no_checkpoint_is_refused_by_its_name(kind, tmp_path):
         warnings.simplefilter("error")
         train(model, epochs=1, checkpoint=path)
     assert type(caught.value) is ValueError and "\n" not in str(caught.value)
-    assert kind == "folder" or path.read_bytes() == before
+    assert content is None or path.read_bytes() == content
 
 
 @pytest.mark.parametrize("other", ["wider", "without attention"])
@@ -504,19 +389,8 @@ def test_what_is_not_finite_stops_training_before_the_checkpoint_is_written(bad,
 
 
 def test_pairs_may_come_from_a_generator():
-    models = [small_model(), small_model()]
     options = {"epochs": 2, "batch_size": 8, "progress": False}
-    first, second = (
-        fit(model, given, SOURCE, TARGET, **options)
-        for model, given in zip(models, (PAIRS, iter(PAIRS)), strict=True)
-    )
-    assert first == second
-
-
-def test_unknown_words_are_trained_as_unk():
-    unknown = [Pair("x", "x", ("zzz",), ("QQQ",), ((0,),))]
-    history = fit(small_model(), unknown, SOURCE, TARGET, epochs=60, learning_rate=0.05, progress=False)
-    assert history[-1] < 0.1 * history[0]
+    assert fit(small_model(), iter(PAIRS), SOURCE, TARGET, **options) == train(small_model(), epochs=2)
 
 
 # ---- seeds and devices
@@ -524,20 +398,12 @@ def test_unknown_words_are_trained_as_unk():
 
 def test_seed_everything_repeats_python_and_torch():
     draws = []
-    for _ in range(2):
-        seed_everything(7)
+    for seed in (7, 7, numpy.int64(7), numpy.uint8(7)):
+        seed_everything(seed)
         draws.append((random.random(), torch.rand(3).tolist(), torch.randperm(5).tolist()))
-    assert draws[0] == draws[1]
+    assert draws == [draws[0]] * 4
     seed_everything(8)
     assert random.random() != draws[0][0]
-
-
-def test_a_seed_may_be_numpys_integer():
-    draws = []
-    for seed in (7, numpy.int64(7), numpy.uint8(7)):
-        seed_everything(seed)
-        draws.append((random.random(), torch.rand(3).tolist()))
-    assert draws[0] == draws[1] == draws[2]
 
 
 def test_seed_everything_asks_gpus_for_exact_and_repeatable_products(monkeypatch):

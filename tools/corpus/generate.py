@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,7 @@ def quotas(size: int, names: list[str]) -> dict[str, int]:
     return {name: int(exact[name]) + (order.index(name) < missing) for name in names}
 
 
+@cache
 def select() -> dict[str, list[Meaning]]:
     """Return the meanings of each split, drawn by lot from all that the templates allow."""
     unseen = held_out()
