@@ -11,8 +11,10 @@ from tolerance import assert_close
 from mha_course import heads
 from mha_course.attention import MultiHeadAttention
 from mha_course.heads import Head, all_heads, attentions
+from mha_course.parameters import stored_parameters
 from mha_course.results import stored_results
 from mha_course.transformer import Transformer
+from tools.course import Course
 from tools.experiments import pruning
 from tools.experiments.pruning import (
     COUNTS,
@@ -118,3 +120,12 @@ def test_two_heads_by_hand_equal_the_code(capsys):
     rows = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
     numbers = [[cell.strip() for cell in row if cell.strip()] for row in rows[1:]]
     assert numbers == [["5", "[15.0, 3.0]", "[6.0, 2.0]"], ["4", "[9.0, 1.0]", "[0.0, 0.0]"]]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_stored_transformer_translates_as_its_chapter_says(seed):
+    untrained = pruning.Experiment(seed, pruning.load(), epochs=0)
+    untrained.model.load_state_dict(stored_parameters("transformer-fr", seed))
+    (chapter,) = (row[f"seed {seed}"] for row in Course().claims if row["claim"] == "held_out_exact_match")
+    found = untrained.match_without([], untrained.data.test)
+    assert found == pytest.approx(float(chapter), abs=0.01)  # it is stored in half precision

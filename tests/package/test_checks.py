@@ -33,6 +33,7 @@ from mha_course.heads import (
 )
 from mha_course.masking import causal_mask, length_mask, masked_softmax
 from mha_course.metrics import alignment_accuracy, bleu, corpus_bleu, exact_match, ruler_weights
+from mha_course.parameters import stored_parameters
 from mha_course.plot import diagram, show_alignment, show_heads, show_heatmaps
 from mha_course.results import stored_results
 from mha_course.seq2seq import EncoderDecoder, Seq2SeqAttentionDecoder, Seq2SeqDecoder, Seq2SeqEncoder
@@ -297,6 +298,8 @@ REFUSED = [
     (lambda: batches([], WORDS, WORDS, 1.5), TypeError, "batch_size must be an integer, got 1.5"),
     (lambda: batches([], WORDS, WORDS, seed=[1]), TypeError, "seed must be an integer, got [1]"),
     (lambda: stored_results("nothing"), ValueError, "name must be one of bottleneck"),
+    (lambda: stored_parameters("nothing"), ValueError, "name must be one of transformer-fr, got 'nothing'"),
+    (lambda: stored_parameters("transformer-fr", 3), ValueError, "seed must be one of 0, 1, 2, got 3"),
     # heads
     *((lambda head=head: prune_heads(MultiHeadAttention(12, 3), [head]), ValueError, f"heads must be some of those that all_heads(model) returns, got {head!r}")
       for head in (Head("", 3), Head("", -1), Head("a", 0), ("", 0.5), ("", True), 0)),
