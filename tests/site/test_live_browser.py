@@ -282,12 +282,23 @@ def test_a_component_is_open_to_everyone(browser: Browser, site: Path, component
     assert not any(problems.values()), problems
 
 
-def test_the_home_page_shows_the_translator_where_its_picture_was(browser: Browser, site: Path) -> None:
+def test_on_the_home_page_the_translator_opens_below_the_walk_and_can_be_closed(
+    browser: Browser, site: Path
+) -> None:
     page = browser.new_page(viewport=DESK, reduced_motion="reduce")
     opened(page, site, "index", "translator", "vi")
     assert not page.locator("#opening").is_visible()
-    place = page.locator(".live-translator").bounding_box()
-    assert place and 0 <= place["y"] <= DESK["height"] / 2 and place["width"] > DESK["width"] / 2
+    words, box = COURSE.words("vi"), page.locator(".live-translator")
+    place, walk = box.bounding_box(), page.locator(".hero").bounding_box()
+    assert place and walk and walk["y"] + walk["height"] <= place["y"] and walk["x"] == place["x"]
+    assert 0 <= place["y"] <= DESK["height"] / 2
+    # it says which network this is
+    chapter = box.get_by_role("link", name="Chú ý Bahdanau", exact=True)
+    assert chapter.get_attribute("href") == "bahdanau-attention.html"
+    box.get_by_role("button", name=words["live.close"]).click()
+    assert not box.count()
+    page.get_by_role("button", name=words["live.translator.open"]).click()
+    box.locator(".live-written").wait_for()
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])

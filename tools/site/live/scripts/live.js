@@ -222,11 +222,11 @@
   });
 
   async function start(place) {
-    const button = place.querySelector(":scope > button") ?? {}; // none where it has been started before
-    if (button.disabled) return; // it is being started
+    const opener = place.querySelector(":scope > button");
+    if (opener.disabled) return; // it is being started
     const words = JSON.parse(place.dataset.words);
     const name = place.dataset.live;
-    button.disabled = true;
+    opener.disabled = true;
     place.setAttribute("aria-busy", "true");
     try {
       await Promise.all(NEEDS[name].map(file => courseLive.load(file)));
@@ -237,15 +237,30 @@
         tabindex: "-1",
       });
       await courseLive.components[name]({ box, words, targets: JSON.parse(place.dataset.targets ?? "[]") });
-      place.replaceChildren(box);
+      if (place.querySelector(":scope > .hero")) box.prepend(closing(place, words.close));
+      place.querySelectorAll(":scope > :is(.live-box, [role=alert])").forEach(node => node.remove());
+      place.append(box);
       place.classList.add("started");
+      opener.hidden = true;
       box.focus({ preventScroll: true });
       box.scrollIntoView({ block: "nearest" }); // what is higher than the screen begins at its top
     } catch {
-      button.disabled = false;
       if (!place.querySelector("[role=alert]")) place.append(element("p", { role: "alert" }, words.failed));
     }
+    opener.disabled = false;
     place.removeAttribute("aria-busy");
+  }
+
+  // What was opened below the short walk can be closed again.
+  function closing(place, label) {
+    const close = () => {
+      const opener = place.querySelector(":scope > button");
+      place.querySelector(":scope > .live-box").remove();
+      place.classList.remove("started");
+      opener.hidden = false;
+      opener.focus();
+    };
+    return button(label, close, { class: "button live-close" });
   }
 
   for (const place of document.querySelectorAll(".live[data-live]")) {

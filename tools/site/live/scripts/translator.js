@@ -5,6 +5,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     svg,
     button,
     fill,
+    filled,
     still,
     legible,
     readState,
@@ -204,6 +205,14 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     ),
     courseLive.copyLink(words, tellAddress),
   );
+  // Below the short walk it is another network: which one, and the chapter that trains it.
+  function whichNetwork() {
+    const chapter = document.querySelector('.card[data-stem="bahdanau-attention"] a').cloneNode(true);
+    chapter.querySelector(".number").remove();
+    chapter.textContent = chapter.textContent.trim();
+    return element("p", { class: "live-small" }, filled(words.network, { chapter }));
+  }
+  if (document.querySelector(".hero")) box.append(whichNetwork());
   box.append(form, list, unknown, outcome);
 
   // --- drawing ----------------------------------------------------------------------------------------
