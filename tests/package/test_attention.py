@@ -127,33 +127,28 @@ def test_transpose_output_undoes_transpose_qkv(num_heads, batch):
 # ---- parity ----
 
 
-def torch_attention(ours, sizes):
-    """`nn.MultiheadAttention` with the weights of ours, put there by hand."""
-    theirs = nn.MultiheadAttention(HIDDENS, HEADS, kdim=sizes[1], vdim=sizes[2], batch_first=True).double()
-    with torch.no_grad():
-        weights = [ours.W_q.weight, ours.W_k.weight, ours.W_v.weight]
-        if theirs.in_proj_weight is not None:
-            theirs.in_proj_weight.copy_(torch.cat(weights))
-        else:
-            for name, weight in zip("qkv", weights, strict=True):
-                getattr(theirs, f"{name}_proj_weight").copy_(weight)
-        theirs.in_proj_bias.copy_(torch.cat([ours.W_q.bias, ours.W_k.bias, ours.W_v.bias]))
-        theirs.out_proj.weight.copy_(ours.W_o.weight)
-        theirs.out_proj.bias.copy_(ours.W_o.bias)
-    return theirs
+def torch_attention(ours, queries, keys, values, **masks):
+    """PyTorch's function with our weights, which its gradients reach, too."""
+    layers = {"q": ours.W_q, "k": ours.W_k, "v": ours.W_v}
+    output, weights = nn.functional.multi_head_attention_forward(
+        *(X.transpose(0, 1) for X in (queries, keys, values)), HIDDENS, HEADS, None,
+        torch.cat([layer.bias for layer in layers.values()]), None, None, False, 0.0,
+        ours.W_o.weight, ours.W_o.bias, use_separate_proj_weight=True, average_attn_weights=False,
+        **{f"{name}_proj_weight": layer.weight for name, layer in layers.items()}, **masks,
+    )  # fmt: skip
+    return output.transpose(0, 1), weights
 
 
 @both_paths
 @pytest.mark.parametrize("masking", ["none", "lengths", "mask", "causal and lengths"])
 @pytest.mark.parametrize("sizes", [(HIDDENS, HIDDENS, HIDDENS), (HIDDENS, 7, 5)])
-def test_equals_torch_multihead_attention_by_value_and_gradient(sizes, masking, need_weights):
+def test_equals_torch_s_multi_head_attention_by_value_and_gradient(sizes, masking, need_weights):
     ours = make("bias", sizes=sizes).double()
     with torch.no_grad():
         for parameter in ours.parameters():
-            parameter.copy_(torch.randn_like(parameter))  # biases of their own, too
-    theirs = torch_attention(ours, sizes)
+            parameter.normal_()  # biases of their own, too
     num_keys = 3 if masking.startswith("causal") else 5
-    given = inputs(sizes, num_keys=num_keys, dtype=torch.float64)
+    given = [X.requires_grad_() for X in inputs(sizes, num_keys=num_keys, dtype=torch.float64)]
     mask = torch.rand(3, 5) > 0.4
     mask[:, 0] = True
     lens = torch.tensor([3, 2])
@@ -166,29 +161,16 @@ def test_equals_torch_multihead_attention_by_value_and_gradient(sizes, masking, 
             {"key_padding_mask": ~length_mask(lens, 3), "attn_mask": ~causal_mask(3)},
         ),
     }[masking]
-    our_inputs = [X.clone().requires_grad_() for X in given]
-    their_inputs = [X.clone().requires_grad_() for X in given]
-    output = ours(*our_inputs, **our_arguments, need_weights=need_weights)
-    expected, expected_weights = theirs(*their_inputs, **their_arguments, average_attn_weights=False)
+    output = ours(*given, **our_arguments, need_weights=need_weights)
+    expected, expected_weights = torch_attention(ours, *given, **their_arguments)
     if need_weights:
         output, weights = output
         assert_close(weights, expected_weights)
     assert_close(output, expected)
-    probe(output).backward()
-    probe(expected).backward()
-    for our, their in zip(our_inputs, their_inputs, strict=True):
-        assert_close(our.grad, their.grad, gradient=True)
-    assert_close(ours.W_o.weight.grad, theirs.out_proj.weight.grad, gradient=True)
-    assert_close(ours.W_o.bias.grad, theirs.out_proj.bias.grad, gradient=True)
-    layers = (ours.W_q, ours.W_k, ours.W_v)
-    their_bias = theirs.in_proj_bias.grad.chunk(3)
-    if theirs.in_proj_weight is not None:
-        their_weight = theirs.in_proj_weight.grad.chunk(3)
-    else:
-        their_weight = [getattr(theirs, f"{name}_proj_weight").grad for name in "qkv"]
-    for layer, weight, bias in zip(layers, their_weight, their_bias, strict=True):
-        assert_close(layer.weight.grad, weight, gradient=True)
-        assert_close(layer.bias.grad, bias, gradient=True)
+    tensors = [*given, *ours.parameters()]
+    gradients = (torch.autograd.grad(probe(X), tensors) for X in (output, expected))
+    for our, their in zip(*gradients, strict=True):
+        assert_close(our, their, gradient=True)
 
 
 @every_class

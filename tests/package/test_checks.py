@@ -254,6 +254,8 @@ REFUSED = [
     (lambda: forced_weights(recurrent(Seq2SeqDecoder), [PAIR], WORDS, WORDS), TypeError, "model must have an AttentionDecoder, got Seq2SeqDecoder"),
     # metrics
     *((lambda k=k: bleu("a", "a", k), error, "k must be ") for k, error in ((0, ValueError), (1.5, TypeError), (True, TypeError))),
+    (lambda: ruler_weights(0, 3), ValueError, "steps must be at least 1, got 0"),
+    (lambda: ruler_weights(3, 2.0), TypeError, "positions must be an integer, got 2.0"),
     (lambda: bleu("a", " "), ValueError, "reference must hold at least one token, got none"),
     (lambda: bleu(None, "a"), TypeError, "prediction must be a string or a sequence of tokens, got NoneType"),
     (lambda: corpus_bleu(["a"], ["a", "b"]), ValueError, "predictions and references must be as many, got 1 and 2"),

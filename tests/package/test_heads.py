@@ -1,7 +1,7 @@
 """Importance of heads, masks, and pruning by slicing."""
 
 import copy
-import warnings
+from functools import partial
 
 import pytest
 import torch
@@ -435,37 +435,26 @@ def test_masked_heads_leave_the_type_of_the_output(dtype):
 # ---- weights of another kind
 
 
-def changed(kind):
-    """An attention whose projections hold their weights in another way."""
-    module = attention()
-    if kind == "weight_norm":
-        nn.utils.parametrizations.weight_norm(module.W_q)
-    elif kind == "old weight_norm":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            nn.utils.weight_norm(module.W_q)
-    elif kind == "spectral_norm":
-        nn.utils.parametrizations.spectral_norm(module.W_q)
-    elif kind == "orthogonal":
-        nn.utils.parametrizations.orthogonal(module.W_q)
-    elif kind == "prune":
-        prune.l1_unstructured(module.W_q, "weight", 0.5)
-    elif kind == "a bias of another kind":
-        prune.l1_unstructured(module.W_q, "bias", 0.5)
-    else:
-        module.W_q = nn.Sequential(module.W_q, nn.Linear(HIDDENS, HIDDENS).double())
-    return module
+def with_a_layer_around_it(linear):
+    return nn.Sequential(linear, nn.Linear(HIDDENS, HIDDENS).double())
 
 
+@pytest.mark.filterwarnings("ignore:`torch.nn.utils.weight_norm` is deprecated")
 @pytest.mark.parametrize(
-    "kind",
+    "change",
     [
-        "weight_norm", "old weight_norm", "spectral_norm", "orthogonal", "prune", "a bias of another kind",
-        "a layer around it",
+        nn.utils.parametrizations.weight_norm,
+        nn.utils.weight_norm,
+        nn.utils.parametrizations.spectral_norm,
+        nn.utils.parametrizations.orthogonal,
+        partial(prune.l1_unstructured, name="weight", amount=0.5),
+        partial(prune.l1_unstructured, name="bias", amount=0.5),
+        with_a_layer_around_it,
     ],
-)  # fmt: skip
-def test_weights_that_cannot_be_cut_are_named(kind):
-    module = changed(kind)
+)
+def test_weights_that_cannot_be_cut_are_named(change):
+    module = attention()
+    module.W_q = change(module.W_q)
     with masked_heads(module, [Head("", 1)]):
         module(*inputs())  # masking does not need them
     with pytest.raises(

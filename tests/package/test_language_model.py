@@ -12,6 +12,7 @@ from unittest import mock
 import pytest
 import torch
 from operators import Operators
+from test_transformer import copy_block
 from tolerance import assert_close
 from torch import nn
 from torch._dynamo.testing import CompileCounter
@@ -314,15 +315,7 @@ def test_without_rotary_the_model_is_torch_s_encoder_with_a_causal_mask():
     layer = nn.TransformerEncoderLayer(HIDDENS, HEADS, 20, 0.0, batch_first=True, norm_first=True)
     theirs = nn.TransformerEncoder(layer, LAYERS, ours.norm, enable_nested_tensor=False).double()
     for block, copied in zip(ours.blocks, theirs.layers, strict=True):
-        layers = [getattr(block.attention, name) for name in ("W_q", "W_k", "W_v")]
-        with torch.no_grad():
-            copied.self_attn.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
-            copied.self_attn.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
-        for one, other in (
-            (copied.self_attn.out_proj, block.attention.W_o), (copied.norm1, block.norm_1),
-            (copied.norm2, block.norm_2), (copied.linear1, block.ffn[0]), (copied.linear2, block.ffn[2]),
-        ):  # fmt: skip
-            one.load_state_dict(other.state_dict())
+        copy_block(copied, block)
     expected = ours.dense(theirs(ours.embedding(tokens()), mask=~causal_mask(STEPS)))
     assert not torch.allclose(ours(tokens())[0], expected, atol=1e-3)
     with mock.patch.object(language_model, "rotary", lambda X, offset, base, angles: X):

@@ -1,4 +1,4 @@
-"""BLEU, exact match and alignment accuracy: values counted by hand, and every edge."""
+"""BLEU, exact match, alignment accuracy and the ruler: values counted by hand, and every edge."""
 
 import math
 
@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.references import d2l
-from mha_course.metrics import alignment_accuracy, bleu, corpus_bleu, exact_match
+from mha_course.corpus import load_corpus
+from mha_course.metrics import alignment_accuracy, bleu, corpus_bleu, exact_match, ruler_weights
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=8)
 
@@ -106,3 +107,45 @@ def test_alignment_accuracy_counted_by_hand():
 
 def test_a_peak_at_the_end_of_the_sentence_is_a_miss():
     assert alignment_accuracy([torch.tensor([[0.2, 0.1, 0.7]])], [((0, 1),)]) == 0
+
+
+# ---- the ruler
+
+
+@pytest.mark.parametrize(
+    ("steps", "positions", "peaks"),
+    [
+        (1, 1, [0]),
+        (1, 4, [0]),
+        (4, 1, [0, 0, 0, 0]),
+        (4, 4, [0, 1, 2, 3]),
+        (5, 6, [0, 1, 2, 4, 5]),  # 1.25, 2.5 and 3.75: a half goes to the even neighbour
+        (3, 2, [0, 0, 1]),
+        (7, 4, [0, 0, 1, 2, 2, 2, 3]),
+    ],
+)
+def test_a_step_looks_at_its_own_place_in_the_source(steps, positions, peaks):
+    weights = ruler_weights(steps, positions)
+    assert torch.equal(weights, torch.eye(positions)[peaks])
+
+
+def test_it_begins_at_the_first_position_and_ends_at_the_last():
+    for steps in range(2, 12):
+        for positions in range(1, 12):
+            peaks = ruler_weights(steps, positions).argmax(dim=1).tolist()
+            assert peaks == sorted(peaks)
+            assert (peaks[0], peaks[-1]) == (0, positions - 1)
+
+
+def test_its_score_on_the_test_split_with_and_without_punctuation():
+    pairs = load_corpus("fr", "test")
+    weights = [ruler_weights(len(pair.target), len(pair.source)) for pair in pairs]
+    words = [
+        [
+            () if token in (".", "?", "!") else gold
+            for token, gold in zip(pair.target, pair.alignment, strict=True)
+        ]
+        for pair in pairs
+    ]
+    assert alignment_accuracy(weights, [pair.alignment for pair in pairs]) == pytest.approx(0.685, abs=5e-4)
+    assert alignment_accuracy(weights, words) == pytest.approx(0.634, abs=5e-4)

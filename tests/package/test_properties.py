@@ -4,7 +4,6 @@ import math
 
 import pytest
 import torch
-import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tolerance import assert_close
@@ -236,25 +235,6 @@ def test_gradients_are_those_of_finite_differences(case):
             tensors,
             fast_mode=True,
         )
-
-
-@many
-@given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 6))
-def test_dot_product_equals_sdpa(seed, num_queries, num_keys):
-    torch.manual_seed(seed)
-    queries, keys, values = (
-        torch.randn(2, number, size, dtype=torch.float64, requires_grad=True)
-        for number, size in ((num_queries, 4), (num_keys, 4), (num_keys, 3))
-    )
-    mask = torch.rand(2, num_queries, num_keys) > 0.3
-    expected = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
-    output, _ = DotProductAttention()(queries, keys, values, mask=mask, need_weights=True)
-    assert_close(output, expected)
-    pairs = zip(
-        gradients(output, [queries, keys, values]), gradients(expected, [queries, keys, values]), strict=True
-    )
-    for gradient, other in pairs:
-        assert_close(gradient, other, gradient=True)
 
 
 @settings(many, max_examples=15)

@@ -4,6 +4,7 @@ import weakref
 
 import pytest
 import torch
+from tolerance import assert_close
 
 from mha_course.attention import DotProductAttention
 from mha_course.seq2seq import (
@@ -40,10 +41,6 @@ def parts(hidden_state):
     return (hidden_state,) if isinstance(hidden_state, torch.Tensor) else hidden_state
 
 
-def close(a, b):
-    torch.testing.assert_close(a, b, rtol=0, atol=1e-11)
-
-
 # ---- encoder
 
 
@@ -56,10 +53,10 @@ def test_padded_batch_equals_each_sentence_alone(cell, bidirectional, layers):
     outputs, hidden_state = network(source, lens)
     for row, length in enumerate(lens.tolist()):
         alone, alone_state = network(source[row : row + 1, :length])
-        close(outputs[row, :length], alone[0])
+        assert_close(outputs[row, :length], alone[0])
         assert not outputs[row, length:].any()
         for part, alone_part in zip(parts(hidden_state), parts(alone_state), strict=True):
-            close(part[:, row], alone_part[:, 0])
+            assert_close(part[:, row], alone_part[:, 0])
 
 
 def test_outputs_have_all_steps_even_where_every_sentence_is_shorter():
@@ -76,9 +73,9 @@ def test_empty_sentence_is_read_as_zeros_and_moves_no_other(cell, bidirectional)
     assert not outputs[0].any()
     assert not any(part[:, 0].any() for part in parts(hidden_state))
     expected, expected_state = network(source[1:], torch.tensor([4, 7]))
-    close(outputs[1:], expected)
+    assert_close(outputs[1:], expected)
     for part, expected_part in zip(parts(hidden_state), parts(expected_state), strict=True):
-        close(part[:, 1:], expected_part)
+        assert_close(part[:, 1:], expected_part)
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -108,8 +105,8 @@ def test_bidirectional_state_joins_each_layers_two_directions():
     network, source = encoder(bidirectional=True), tokens()
     outputs, hidden_state = network(source)
     half = HIDDENS // 2
-    close(hidden_state[-1][:, :half], outputs[:, -1, :half])
-    close(hidden_state[-1][:, half:], outputs[:, 0, half:])
+    assert_close(hidden_state[-1][:, :half], outputs[:, -1, :half])
+    assert_close(hidden_state[-1][:, half:], outputs[:, 0, half:])
 
 
 # ---- decoders
@@ -130,8 +127,8 @@ def test_the_attention_decoder_against_a_loop_written_out():
         (wr, wz, wn), (ur, uz, un) = w.chunk(3), (u + network.rnn.bias_hh_l0).chunk(3)
         r, z = torch.sigmoid(wr + ur), torch.sigmoid(wz + uz)
         s = (1 - z) * torch.tanh(wn + r * un) + z * s
-        close(network.attention_weights[0, step, :4], weights)
-        close(logits[0, step], network.dense.weight @ s + network.dense.bias)
+        assert_close(network.attention_weights[0, step, :4], weights)
+        assert_close(logits[0, step], network.dense.weight @ s + network.dense.bias)
     assert not network.attention_weights[0, :, 4:].any()
 
 
@@ -144,7 +141,7 @@ def test_the_query_is_the_last_layers_output_of_the_step_before(cell):
     network(tokens(steps=1), after)
     query = parts(after[1])[0][-1].unsqueeze(1)
     _, expected = network.attention(query, annotations, annotations, need_weights=True)
-    close(network.attention_weights, expected)
+    assert_close(network.attention_weights, expected)
 
 
 @pytest.mark.parametrize("attention", [None, DotProductAttention(0.0)])
@@ -154,7 +151,7 @@ def test_weights_sum_to_one_over_the_source_and_are_zero_on_padding(attention, c
     network(tokens(), network.init_state(encoder(cell=cell)(tokens(), lens), lens))
     weights = network.attention_weights
     assert weights.shape == (4, 7, 7)
-    close(weights.sum(-1), torch.tensor([1.0, 1, 1, 0], dtype=torch.float64)[:, None].expand(4, 7))
+    assert_close(weights.sum(-1), torch.tensor([1.0, 1, 1, 0], dtype=torch.float64)[:, None].expand(4, 7))
     for row, length in enumerate(lens.tolist()):
         assert not weights[row, :, length:].any()
 
@@ -167,7 +164,7 @@ def test_padding_of_the_source_changes_no_logit(kind, bidirectional):
     longer = torch.cat((tokens(), torch.full((4, 6), 9)), dim=1)
     expected, _ = model(tokens(), tokens(seed=3), lens)
     logits, _ = model(longer, tokens(seed=3), lens)
-    close(logits, expected)
+    assert_close(logits, expected)
 
 
 def test_nan_in_the_padding_of_foreign_encoder_outputs_reaches_neither_logits_nor_gradients():
@@ -176,7 +173,7 @@ def test_nan_in_the_padding_of_foreign_encoder_outputs_reaches_neither_logits_no
     clean, _ = network(tokens(), network.init_state((outputs, hidden_state), lens))
     dirty_outputs = outputs.masked_fill(torch.arange(7)[None, :, None] >= lens[:, None, None], float("nan"))
     logits, _ = network(tokens(), network.init_state((dirty_outputs, hidden_state), lens))
-    close(logits, clean)
+    assert_close(logits, clean)
     logits.sum().backward()
     assert all(p.grad.isfinite().all() for p in network.parameters())
 
@@ -203,7 +200,7 @@ def test_the_context_of_the_plain_decoder_is_the_last_valid_state():
     lens = torch.tensor([7, 3, 1, 5])
     outputs, hidden_state = encoder()(tokens(), lens)
     context, _ = decoder(Seq2SeqDecoder).init_state((outputs, hidden_state), lens)
-    close(context, outputs[torch.arange(4), lens - 1])
+    assert_close(context, outputs[torch.arange(4), lens - 1])
 
 
 def test_keys_are_projected_once_a_call():
@@ -296,7 +293,7 @@ def test_no_graph_is_kept_alive_after_a_forward_pass():
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int16, torch.uint8])
 def test_any_integer_type_of_lengths_serves(dtype):
     model, lens = EncoderDecoder(encoder(), decoder()), torch.tensor([7, 3, 1, 5])
-    close(model(tokens(), tokens(), lens.to(dtype))[0], model(tokens(), tokens(), lens)[0])
+    assert_close(model(tokens(), tokens(), lens.to(dtype))[0], model(tokens(), tokens(), lens)[0])
 
 
 @pytest.mark.parametrize("interface", [Encoder(), Decoder(), AttentionDecoder()])
