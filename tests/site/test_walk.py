@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 import pytest
 import torch
 from browsing import AXE, DESK, WIDE, Watched
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 from test_live import TEST, in_javascript
 from test_live_browser import AXE_SAYS, SLIM
 
@@ -155,6 +155,20 @@ def test_when_the_walk_begins_the_rest_of_the_page_moves_as_one(browser: Browser
     after = page.evaluate(tops)
     moved = [new - old - (after[0] - before[0]) for old, new in zip(before, after, strict=True)]
     assert len(moved) > 5 and max(map(abs, moved)) < 2, moved
+
+
+@pytest.mark.parametrize("screen", [SLIM, {"width": 1440, "height": 900}], ids=["phone", "desk"])
+def test_the_button_to_the_next_step_stays_where_it_is(
+    browser: Browser, site: Path, screen: ViewportSize
+) -> None:
+    page = browser.new_page(viewport=screen, reduced_motion="reduce")
+    box = opened(page, site, "#play-walk")
+    forward = box.locator(".walk-controls button").last
+    tops = []
+    for _ in range(box.locator(".walk-path button").count()):
+        tops.append(forward.evaluate("button => Math.round(button.getBoundingClientRect().top)"))
+        page.keyboard.press("ArrowRight")
+    assert len(tops) > 20 and max(tops) - min(tops) < 4, tops
 
 
 @pytest.mark.parametrize("code", list(Course().languages))
