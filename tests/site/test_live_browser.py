@@ -526,6 +526,10 @@ def test_a_query_is_dragged_and_the_output_stays_among_the_values(browser: Brows
 
     assert query(page) == (1.5, 0.5)
     assert column(2) == [-3, -2, 1, 2, 3, -1]
+    bars = box.locator(".live-bar").evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().x)")
+    assert len(bars) == 6 and max(bars) - min(bars) < 1  # their lengths can be compared
+    pressed = box.locator("[aria-pressed=true]")
+    expect(pressed).to_have_text("chapeaux")
     middle = box.locator(".live-reach").bounding_box()
     assert middle
     x, y = middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2
@@ -537,10 +541,11 @@ def test_a_query_is_dragged_and_the_output_stays_among_the_values(browser: Brows
     assert column(3)[0] > 0.9 and max(output()) < 2  # "give" pulls the output into its corner
     box.get_by_role("button", name="deux").click()
     assert query(page) == (0.5, 1.5)
+    expect(pressed).to_have_text("deux")
     box.locator(".live-reach").focus()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Shift+ArrowLeft")
-    assert query(page) == (0, 1.6)
+    assert query(page) == (0, 1.6) and not pressed.count()
     box.locator("input[type=range]").focus()
     page.keyboard.press("Home")
     assert set(column(3)) == {0.17}

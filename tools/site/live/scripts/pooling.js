@@ -56,7 +56,7 @@ courseLive.components.pooling = ({ box, words }) => {
   ]);
   const keys = TOKENS.map(({ key }) => line(key, "live-key"));
   const keyNames = TOKENS.map(({ token, key: [x, y] }) =>
-    text(x, y < 0 ? -y + 0.42 : -y - 0.2, token, "live-key live-filled"),
+    text(x, y > 0 ? -y - 0.2 : -y + 0.42, token, "live-key live-filled"),
   );
   const arrow = line(query, "live-query");
   const handle = svg("circle", { class: "live-handle", r: 0.2 });
@@ -156,6 +156,9 @@ courseLive.components.pooling = ({ box, words }) => {
       circle.setAttribute("cx", x);
       circle.setAttribute("cy", -y);
     }
+    Object.values(QUERIES).forEach((preset, i) =>
+      ask[i].setAttribute("aria-pressed", String(preset.join() === query.join())),
+    );
     reach.setAttribute("aria-valuenow", x);
     reach.setAttribute("aria-valuetext", pair(query.map(number)));
     const [left, top] = at(pooled);
@@ -176,7 +179,7 @@ courseLive.components.pooling = ({ box, words }) => {
         TOKENS.map(({ token, value }, i) => [
           element("th", { scope: "row", lang: "en" }, legible(token, words)),
           number(scores[i]),
-          [share(weights[i]), bar(weights[i])],
+          [element("span", { class: "live-amount" }, share(weights[i])), bar(weights[i])],
           pair(value),
         ]),
       ),
