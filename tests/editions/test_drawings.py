@@ -24,7 +24,7 @@ import matplotlib.pyplot as plt
 drawing = runpy.run_path(str(ROOT / "book" / "drawn.py"))["drawing"]
 LANGUAGES = Course().languages
 WORDS = {
-    "tr": {"figure.loss": "kayıp", "figure.exact match": "tam eşleşme"},
+    "tr": {"figure.loss": "kayıp", "figure.exact match": "tam eşleşme", "figure.layer 0": "katman 0"},
     "zh": {"figure.loss": "損失", "figure.exact match": "完全相符"},
 }
 REFERENCE = re.compile(r'(?:href="|url\()#([^")]+)')
@@ -44,7 +44,7 @@ def drawn() -> str:
     curve.legend()
     matrix.imshow([[0.5, 1.0], [0.0, 0.25]])
     matrix.set_xticks([0, 1], ["loss", "<eos>"])
-    matrix.set_yticks([])
+    matrix.set_yticks([0], ["layer 0"])
     matrix.text(0, 0, "0.50")
     made = drawing(figure)
     plt.close(figure)
@@ -86,7 +86,7 @@ def test_a_drawing_can_stand_beside_others_in_a_page(figure: str) -> None:
 
 def test_labels_are_written_in_the_language_and_tokens_stay(figure: str) -> None:
     turkish = texts(lettered(figure, WORDS["tr"], LANGUAGES["tr"]))
-    expected = {"loss": "kayıp", "exact match": "tam eşleşme", "0.25": "0,25", "0.75": "0,75"}
+    expected = {"exact match": "tam eşleşme", "layer 0": "katman 0", "0.25": "0,25", "0.75": "0,75"}
     before = [text for text in texts(figure) if text not in ("loss", "0.50")]
     after = [text for text in turkish if text not in ("loss", "kayıp", "0,50")]
     assert after == [expected.get(text, text) for text in before]

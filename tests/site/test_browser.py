@@ -411,6 +411,8 @@ def test_what_is_typed_before_the_search_is_ready_is_answered(browser, address):
     page.keyboard.type("softmax")
     page.keyboard.press("Enter")
     assert page.locator("dialog.search").is_visible() and page.locator(".results a").count() == 0
+    assert page.locator("dialog.search output").inner_text() == "Searching…"
+    assert not page.locator("dialog.search .examples").is_visible()
     page.clock.resume()
     page.locator("dialog.search[data-ready]").wait_for()
     assert page.locator(".results a").count() > 3 and page.input_value("dialog.search input") == "softmax"

@@ -322,6 +322,10 @@ def test_the_home_page_walks_through_a_network_before_one_is_loaded(
         told.add(hero.locator(".hero-told").inner_text())
         assert page.evaluate(controls) == top, told  # each text fits the room that is kept for it
     assert len(told) >= 9  # the encoder's six pictures, two of the first word, and the words
+    aside = words["live.hero.elsewhere"].partition("{gold}")[0]
+    peaks = [row.index(max(row)) for row in run["looks"]]
+    elsewhere = [t for t, peak in enumerate(peaks) if peak not in run["gold"][t]]
+    assert any(aside in text for text in told) == bool(elsewhere)
     hero.get_by_role("button", name=words["live.hero.play"]).wait_for()  # once
     rows = hero.locator(".walk-row:not(.walk-columns):visible .walk-token")
     assert [text.strip("“”「」") for text in rows.all_inner_texts()] == run["target"]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from mha_course.attention import MultiHeadAttention
-from mha_course.corpus import TARGETS, Vocabulary
+from mha_course.corpus import TARGETS, Vocabulary, load_corpus
 from mha_course.translation import translate_all
 from tools.experiments.layouts import SENTENCE
 from tools.experiments.live_models import FOLDER, load_model, train
@@ -63,8 +63,9 @@ def intermediate(
     return kept
 
 
-def short_run(model: Any, vocabularies: Vocabularies) -> dict[str, Any]:
+def short_run(model: Any, vocabularies: Vocabularies, language: str) -> dict[str, Any]:
     """Translate the running example; return what the pictures of the home page show, rounded."""
+    (pair,) = (pair for pair in load_corpus(language, "test") if pair.source == tuple(SENTENCE.split()))
     (written,) = translate_all(model, [SENTENCE.split()], *vocabularies)
     rows = intermediate(model, vocabularies, SENTENCE.split(), written.tokens)
     attention, looks = "encoder.blocks.0.attention", f"decoder.blocks.{len(model.decoder.blocks) - 1}"
@@ -84,6 +85,7 @@ def short_run(model: Any, vocabularies: Vocabularies) -> dict[str, Any]:
         "source": written.source,
         "ids": [*vocabularies[0][SENTENCE.split()], vocabularies[0].eos],
         "target": written.tokens,
+        "gold": pair.alignment,  # the home page's networks translate this sentence as the corpus does
         "heads": model.encoder.blocks[0].attention.num_heads,
         "first": names,
         "best": [round(value, 4) for value in best.values.tolist()],
@@ -108,7 +110,7 @@ def main() -> None:
     parser.add_argument("languages", nargs="*", metavar="LANGUAGE", default=[*TARGETS])
     torch.set_num_threads(1)
     for language in parser.parse_args().languages:
-        run = short_run(*network(language))
+        run = short_run(*network(language), language)
         print(language, *run["target"], flush=True)
         text = json.dumps(run, ensure_ascii=False, separators=(",", ":"))
         (FOLDER / f"run-{language}.json").write_text(text + "\n", encoding="utf-8")

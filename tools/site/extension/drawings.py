@@ -27,11 +27,15 @@ def translated(label: str, words: dict[str, str], language: Language) -> str:
 
 
 def lettered(drawing: str, words: dict[str, str], language: Language) -> str:
-    """Return a drawing with labels and numbers as the language writes them; tokens along a matrix stay."""
+    """Return a drawing with labels and numbers as the language writes them; tokens along a matrix stay.
+
+    A label along a matrix that has a blank is no token.
+    """
 
     def written(found: re.Match[str]) -> str:
         tokens, attributes, text = found[1] or "", found[2], unescape(found[3])
-        label = translated(text, {} if tokens else words, language)
+        is_token = tokens and " " not in text
+        label = translated(text, {} if is_token else words, language)
         if label != text and HAN.fullmatch(label):
             attributes = UPWARDS.sub(downwards, attributes)
         return f"{tokens}<text {attributes}>{escape(label, quote=False)}</text>"

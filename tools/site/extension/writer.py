@@ -49,7 +49,7 @@ def unbroken_words(course: Course, language: str) -> re.Pattern[str]:
 
 def with_joiner(word: re.Match[str]) -> str:
     """Return a word or a number that no line can be broken in."""
-    return word[0].replace("-", "-\u2060").replace(" ", "\u202f")
+    return re.sub("(?<=\\d) ", "\u202f", word[0].replace("-", "-\u2060")).replace(" ", "\u00a0")
 
 
 class Box(nodes.General, nodes.Element):

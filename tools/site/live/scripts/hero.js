@@ -4,6 +4,7 @@
   const PAUSE = 4500; // milliseconds of a picture while it plays
   const WORD = 2000; // and of each word after the first
   const SEEN = 0.25; // a weight that the text mentions
+  const CLEAR = 0.4; // the largest weight of a row that looks at something
 
   const { element, fill, filled, legible, load, still } = courseLive;
   const hero = document.querySelector(".hero[data-run]");
@@ -39,14 +40,30 @@
       ? fill(words.quoted, { word: token })
       : italic(legible(token, words), run.lang);
 
-  // The English words that the network looks at while it writes a word.
-  function lookedAt(t) {
+  const listed = (places, type) =>
+    new Intl.ListFormat(courseLive.language.locale, { type })
+      .formatToParts(places.map(i => legible(run.source[i], words)))
+      .map(part => (part.type === "element" ? italic(part.value, "en") : part.value));
+
+  // What a picture's text says while a word is written: where the network looks, and where a person would.
+  function textOf(text, t) {
     const row = run.looks[t];
-    const least = Math.min(SEEN, Math.max(...row));
-    const seen = run.source.filter((_, i) => row[i] >= least).map(text => legible(text, words));
-    return new Intl.ListFormat(courseLive.language.locale)
-      .formatToParts(seen)
-      .map(({ type, value }) => (type === "element" ? italic(value, "en") : value));
+    const most = Math.max(...row);
+    const least = Math.min(SEEN, most);
+    const values = {
+      token: written(run.target[t]),
+      words: listed(
+        run.source.flatMap((_, i) => (row[i] >= least ? [i] : [])),
+        "conjunction",
+      ),
+      gold: listed(run.gold[t], "disjunction"),
+    };
+    const isPlace = [words.looks, words.next].includes(text);
+    const isElsewhere = isPlace && !run.gold[t].includes(row.indexOf(most));
+    return [
+      ...filled(text === words.next && most < CLEAR ? words.spread : text, values),
+      ...(isElsewhere ? [courseLive.language.spaces ? " " : "", ...filled(words.elsewhere, values)] : []),
+    ];
   }
 
   const tokens = () =>
@@ -74,7 +91,8 @@
 
   // A row for each word; those that are not written yet keep their room.
   function looks(t) {
-    const { node, lines } = weights(run.looks, { tokens: run.target, lang: run.lang });
+    const note = fill(words.all_heads, { n: run.heads });
+    const { node, lines } = weights(run.looks, { tokens: run.target, lang: run.lang, note });
     lines.forEach((line, word) =>
       line.classList.add(word < t ? "hero-past" : word === t ? "hero-now" : "hero-later"),
     );
@@ -100,7 +118,7 @@
     { told: words.tokens, draw: tokens },
     { told: words.positions, draw: () => picture("E + P", "stream", run.positions).node },
     { told: words.projections, draw: projections },
-    { told: words.weights, draw: () => weights(run.weights).node },
+    { told: words.weights, draw: () => weights(run.weights, { note: words.one_head }).node },
     { told: words.joined, draw: () => picture("H", "output", run.joined, { parts: run.heads }).node },
     { told: words.memory, draw: () => picture("M", "key", run.memory).node },
     { told: words.looks, draw: () => looks(0), word: 0 },
@@ -135,7 +153,7 @@
     const focused = document.activeElement;
     const { draw, word = 0, told: text } = pictures[place];
     stage.replaceChildren(draw());
-    told.replaceChildren(...filled(text, { token: written(run.target[word]), words: lookedAt(word) }));
+    told.replaceChildren(...textOf(text, word));
     back.disabled = place === 0;
     forward.disabled = place === last;
     if (hero.contains(focused) && focused.disabled) playing.focus();

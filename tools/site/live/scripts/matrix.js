@@ -65,10 +65,10 @@
       ),
     );
 
-  // `matrix` has a symbol, a role (its colour), the tokens of its rows and its values; tables have the tokens of
-  // their columns too.
+  // `matrix` has a symbol, a role (its colour), the tokens of its rows, its values and perhaps a note; tables have the
+  // tokens of their columns too.
   function picture(matrix, words) {
-    const { symbol, role, tokens, lang, values, columns, shape } = matrix;
+    const { symbol, role, tokens, lang, values, columns, shape, note = "" } = matrix;
     const scale = matrix.scale ?? largest(values.map(row => row.filter(Number.isFinite)));
     const lines = values.map((row, i) =>
       element(
@@ -93,6 +93,8 @@
         element("b", { class: `walk-${role}` }, symbol),
         " ",
         element("code", {}, shape),
+        " ",
+        element("span", { class: "live-small" }, note),
       ),
       area,
     );

@@ -25,6 +25,7 @@ courseLive.walkSteps = ({ words, network }) => {
   const times = (one, other) => Float64Array.from(one, (value, i) => value * other[i]);
   const sum = numbers => numbers.reduce((total, value) => total + value, 0);
   const signed = value => `${value < 0 ? "−" : "+"} ${number(Math.abs(value))}`;
+  const about = value => [" ≈ ", element("b", {}, number(value))]; // from numbers that are shown rounded
   const around = value => (value < 0 ? `(${number(value)})` : number(value));
 
   // --- what is shown ------------------------------------------------------------------------------------
@@ -75,8 +76,8 @@ courseLive.walkSteps = ({ words, network }) => {
         italic("W x"),
         " + ",
         italic("b"),
-        ` = ${number(total)} ${signed(biasOf(name, j))} = `,
-        element("b", {}, number(total + biasOf(name, j))),
+        ` = ${number(total)} ${signed(biasOf(name, j))}`,
+        ...about(total + biasOf(name, j)),
       ],
       strips: [
         [inputName, input, "stream"],
@@ -100,8 +101,8 @@ courseLive.walkSteps = ({ words, network }) => {
     ];
     return {
       equation: [
-        `(${number(x[j])} − ${around(mean)}) / ${number(deviation)} · ${number(scale)} ${signed(shift)} = `,
-        element("b", {}, number(rows[name][i][j])),
+        `(${number(x[j])} − ${around(mean)}) / ${number(deviation)} · ${number(scale)} ${signed(shift)}`,
+        ...about(rows[name][i][j]),
       ],
       strips: [
         ["x", x, "stream"],
@@ -116,7 +117,7 @@ courseLive.walkSteps = ({ words, network }) => {
   function sumCell(symbol, sequences, i, j) {
     const [before, added, after] = sequences.map(rows => rows[i]);
     return {
-      equation: [`${number(before[j])} ${signed(added[j])} = `, element("b", {}, number(after[j]))],
+      equation: [`${number(before[j])} ${signed(added[j])}`, ...about(after[j])],
       strips: [
         ["x", before, "stream"],
         [symbol, added, "output"],
@@ -151,10 +152,7 @@ courseLive.walkSteps = ({ words, network }) => {
   }
 
   const scaledCell = score => ({
-    equation: [
-      `${number(score)} / √${size} = ${number(score)} / ${root} = `,
-      element("b", {}, number(score / root)),
-    ],
+    equation: [`${number(score)} / √${size} = ${number(score)} / ${root}`, ...about(score / root)],
   });
 
   function softmaxCell(scores, who, j) {
@@ -162,8 +160,8 @@ courseLive.walkSteps = ({ words, network }) => {
     const total = sum(powers);
     return {
       equation: [
-        `exp(${number(scores[j] / root)}) / Σ exp = ${number(powers[j])} / ${number(total)} = `,
-        element("b", {}, number(powers[j] / total)),
+        `exp(${number(scores[j] / root)}) / Σ exp ≈ ${number(powers[j])} / ${number(total)}`,
+        ...about(powers[j] / total),
       ],
       terms: {
         heads: [words.token, words.scaled_short, "exp"],
@@ -207,8 +205,8 @@ courseLive.walkSteps = ({ words, network }) => {
         italic("E"),
         " + ",
         italic("P"),
-        ` = ${number(embedded[j])} ${signed(pattern[j])} = `,
-        element("b", {}, number(encoded[j])),
+        ` = ${number(embedded[j])} ${signed(pattern[j])}`,
+        ...about(encoded[j]),
         element("br"),
         italic("P"),
         " = ",

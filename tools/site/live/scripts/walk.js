@@ -275,9 +275,10 @@ courseLive.components.walk = async ({ box, words }) => {
   // A link back to the section that leads to a step.
   function readOn({ name }) {
     const section = document.querySelector(`.live-step a[href$="?step=${name}"]`)?.closest("section[id]");
-    return section && !section.closest("[hidden]")
-      ? [element("a", { href: `#${section.id}` }, section.querySelector("h2, h3").firstChild.textContent)]
-      : [];
+    if (!section || section.closest("[hidden]")) return [];
+    const heading = section.querySelector("h2, h3").cloneNode(true);
+    heading.querySelector(".headerlink")?.remove();
+    return [element("a", { href: `#${section.id}` }, heading.textContent.trim())];
   }
 
   function openFirst(step, shown) {
@@ -519,19 +520,20 @@ courseLive.components.walk = async ({ box, words }) => {
 
   // What is added to a step's text for this sentence.
   function remark(step) {
-    if (step.name === "tokens" && run.source.includes("<unk>")) return [" ", words.unknown_word];
+    const space = courseLive.language.spaces ? " " : "";
+    if (step.name === "tokens" && run.source.includes("<unk>")) return [space, words.unknown_word];
     if (step.name === "tokens" && state.sentence !== COURSE_SENTENCE)
-      return [" ", ...filled(words.outcome, facts())];
-    if (step.name === "alignment" && run.gold) return [" ", words.dots];
-    if (step.name === "sentence" && run.isSame) return [" ", words.right];
-    if (step.name === "sentence" && !run.reference) return [" ", words.elsewhere];
+      return [space, ...filled(words.outcome, facts())];
+    if (step.name === "alignment" && run.gold) return [space, words.dots];
+    if (step.name === "sentence" && run.isSame) return [space, words.right];
+    if (step.name === "sentence" && !run.reference) return [space, words.elsewhere];
     const wrong = run.next.findIndex((_, t) => errs(t));
     if (wrong < 0 || (step.name !== "sentence" && !(step.name === "logits" && wrong === state.word)))
       return [];
     const [own, other] = [run.next[wrong], run.reference[wrong] ?? "<eos>"].map(token =>
       word(token, LANGUAGE),
     );
-    return [" ", element("span", { class: "walk-error" }, filled(words.wrong, { own, other }))];
+    return [space, element("span", { class: "walk-error" }, filled(words.wrong, { own, other }))];
   }
 
   function alternatives(i) {

@@ -81,10 +81,13 @@
     const examples = dialog.querySelector(".examples");
     const instead = dialog.querySelector(".instead"); // the way to the glossary
     const base = dialog.dataset.source.replace(/[^/]*$/, "");
+    const isAsking = () => input.value.trim() !== "";
     const show = async () => {
+      examples.hidden = isAsking();
+      if (!("ready" in dialog.dataset)) status.textContent = isAsking() ? dialog.dataset.searching : "";
       await ready; // meanwhile a reader types
       const result = find(input.value);
-      const isAsked = input.value.trim() !== "";
+      const isAsked = isAsking();
       examples.hidden = isAsked;
       instead.hidden = !isAsked || result.passages.length > 0;
       status.textContent = isAsked ? statusOf(result, dialog.dataset).join("\n") : "";

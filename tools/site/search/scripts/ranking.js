@@ -8,17 +8,18 @@
     besideNames: 0.8, // all other words at most, of what the names in a query count
     named: 4, // a passage whose heading is what was asked
     nearlyNamed: 2.5, // the same but for endings, or by another name
+    chapter: 2, // a chapter whose name begins with what was asked
     aside: 0.7, // what is beside the text, or asks instead of answering
+    code: 0.4, // a class or a function, if it is not asked for as it is written in code
     enough: 0.5, // the share of what was asked that an answer has at least
     enoughOfMany: 0.3, // the same, where more than three things are asked
     twoHalves: 2.5, // at most: Chinese characters that may be the end of one word and the beginning of another
   };
   const MOST = 30;
   const ASIDE = new Set(
-    "api source references class function caption table solution predict exercise your-turn checks check".split(
-      " ",
-    ),
+    "source references caption table solution predict exercise your-turn checks check".split(" "),
   ); // roles
+  const CODE = new Set(["api", "class", "function"]); // roles
 
   const { pages, names, absent, rules } = window.courseData;
   const { fold, isFunctionWord, isHan, lineOf, tokens, wordsOf, wordsOfQuery } = window.searchWords;
@@ -39,6 +40,8 @@
         text: text.normalize("NFC"),
         section: isReference || !heading ? address : page + heading,
         isAside: ASIDE.has(role),
+        isCode: CODE.has(role),
+        isChapter: !place,
         names: [opens ? heading : "", place ? "" : chapter].filter(Boolean),
         asked: asked.join("\n"),
         around: [
@@ -62,7 +65,10 @@
   // What a passage is found by: stems, and where marks tell words apart, also words with their marks.
   const termsOf = (passage, field) => {
     const found = tokens(textOf[field](passage));
-    if (field === "heading") passage.nameLine = lineOf(wordsOf(passage.names.map(termOf).join(" ")));
+    if (field === "heading") {
+      const name = wordsOf(termOf(passage.names[0] ?? ""));
+      passage.nameLines = [lineOf(name), lineOf(name.filter(word => !isFunctionWord(word)))];
+    }
     if (field === "text") passage.line = lineOf(found.filter(({ isPart }) => !isPart));
     return found.flatMap(({ stem, term }) => (stem === term ? [stem] : [stem, term]));
   };
@@ -171,7 +177,7 @@
     const points = new Map();
     for (const id of first.keys()) {
       if (!others.every(other => other.has(id))) continue;
-      const isTogether = passages[id].line.includes(line) || passages[id].nameLine.includes(line);
+      const isTogether = passages[id].line.includes(line) || passages[id].nameLines[0].includes(line);
       points.set(
         id,
         [first, ...others].reduce((total, one) => total + one.get(id), 0) * (isTogether ? 1 : WEIGHTS.apart),
@@ -205,8 +211,14 @@
   };
   const factorOf = ({ passage, met }, query, lines) => {
     const isNamed = passage.names.some(name => fold(termOf(name)) === fold(query).trim());
-    const name = isNamed ? WEIGHTS.named : lines.has(passage.nameLine) ? WEIGHTS.nearlyNamed : 1;
-    return met ** 2 * name * (passage.isAside && !query.includes(passage.heading) ? WEIGHTS.aside : 1);
+    const isNearlyNamed = passage.nameLines.some(line => lines.has(line));
+    const name = isNamed ? WEIGHTS.named : isNearlyNamed ? WEIGHTS.nearlyNamed : 1;
+    const begins = line => passage.nameLines.some(nameLine => nameLine.startsWith(line));
+    const chapter = passage.isChapter && [...lines].some(begins) ? WEIGHTS.chapter : 1;
+    const isInQuery = query.includes(passage.heading);
+    const aside = passage.isAside && !isInQuery ? WEIGHTS.aside : 1;
+    const isWritten = isInQuery && /.[\p{Lu}_]/u.test(passage.heading);
+    return met ** 2 * name * chapter * aside * (passage.isCode && !isWritten ? WEIGHTS.code : 1);
   };
 
   // Topics that the course does not treat, without those that are part of another.
