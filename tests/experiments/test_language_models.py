@@ -43,6 +43,27 @@ def test_smoothed_counts_by_hand():
     )  # never seen: shorter context
 
 
+def test_the_page_counts_hats_by_hand():
+    words = vocabulary()
+    two, new, hats = words[["two", "new", "hats"]]
+    trigram = NGram(3, sentences("train", "phrases"), words)
+    after_two_new, after_new = trigram.counts[two, new], trigram.counts[(new,)]
+    assert (after_two_new.total(), len(after_two_new), after_two_new[hats]) == (12, 8, 0)
+    assert (after_new.total(), len(after_new), after_new[hats]) == (157, 19, 0)
+    assert trigram.probabilities(())[hats].item() == pytest.approx(1 / 780, rel=0.01)
+    by_hand = 8 / (12 + 8) * 19 / (157 + 19) / 780
+    assert trigram.probabilities((two, new))[hats].item() == pytest.approx(by_hand, rel=0.01)
+
+
+def test_six_of_the_fifteen_sentences_on_the_page_are_wrong():
+    shown = {
+        (row["way"], row["sentence"]): row["grammatical"]
+        for row in stored_results("language_samples")
+        if row["prompt"] and row["way"] not in ("temperature=0.5", "top_k=3")
+    }
+    assert (len(shown), list(shown.values()).count(0)) == (15, 6)
+
+
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_probabilities_sum_to_1(order):
     ngram = NGram(order, TRAINING, WORDS)
