@@ -9,7 +9,6 @@ from mha_course.metrics import ngrams
 from mha_course.practice.turn import turn
 
 Model = Callable[[list[int]], Tensor]
-Tokens = list[str]
 
 
 def writes(*sentence: int) -> Model:
@@ -48,7 +47,12 @@ def ended(tokens: list[int], eos: int) -> list[int]:
     no_limit=lambda model, bos, eos, most: ended(steps(model, bos, 20), eos),
     last_token=lambda model, bos, eos, most: ended(steps(lambda tokens: model(tokens[-1:]), bos, most), eos),
 )
-def greedy(next_logits: Model, bos: int, eos: int, max_steps: int) -> list[int]:
+def greedy(
+    next_logits: Callable[[list[int]], Tensor],
+    bos: int,
+    eos: int,
+    max_steps: int,
+) -> list[int]:
     tokens = [bos]
     for _ in range(max_steps):
         best = int(next_logits(tokens).argmax())
@@ -58,12 +62,12 @@ def greedy(next_logits: Model, bos: int, eos: int, max_steps: int) -> list[int]:
     return tokens[1:]
 
 
-def count_matches(prediction: Tokens, reference: Tokens, n: int) -> int:
+def count_matches(prediction: list[str], reference: list[str], n: int) -> int:
     """Count the prediction's n-grams that the reference has too, each at most as often as there."""
     return (ngrams(prediction, n) & ngrams(reference, n)).total()
 
 
-def unclipped(prediction: Tokens, reference: Tokens, n: int) -> int:
+def unclipped(prediction: list[str], reference: list[str], n: int) -> int:
     """Count every one of the prediction's n-grams that the reference has somewhere."""
     known = ngrams(reference, n)
     return sum(count for ngram, count in ngrams(prediction, n).items() if ngram in known)
@@ -84,7 +88,7 @@ def unclipped(prediction: Tokens, reference: Tokens, n: int) -> int:
     ),
     counted=lambda prediction, reference, n: count_matches(prediction, reference, n),
 )
-def precision(prediction: Tokens, reference: Tokens, n: int) -> float:
+def precision(prediction: list[str], reference: list[str], n: int) -> float:
     ours = [tuple(prediction[i : i + n]) for i in range(len(prediction) - n + 1)]
     theirs = [tuple(reference[i : i + n]) for i in range(len(reference) - n + 1)]
     matches = sum(min(ours.count(ngram), theirs.count(ngram)) for ngram in set(ours))

@@ -1,14 +1,12 @@
 """The turns of the chapter on the Transformer."""
 
-from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from mha_course.practice.turn import numbers, turn
-
-Part = Callable[[Tensor], Tensor]
 
 
 def mixing(X: Tensor) -> Tensor:
@@ -34,9 +32,10 @@ def normalized(X: Tensor) -> Tensor:
     side_by_side=lambda X, mha, ffn, ln: X + mha(ln(X)) + ffn(ln(X)),
     one_norm=lambda X, mha, ffn, ln: (Y := X + mha(ln(X))) + ffn(Y),
 )
-def block(X: Tensor, mha: Part, ffn: Part, ln: Part) -> Tensor:
+def block(X: Tensor, mha: Any, ffn: Any, ln: Any) -> Tensor:
     Y = X + mha(ln(X))  # (tokens, num_hiddens)
-    return Y + ffn(ln(Y))
+    Z: Tensor = Y + ffn(ln(Y))
+    return Z
 
 
 def pairs(steps: int, d: int, power: float = 2) -> tuple[Tensor, Tensor]:

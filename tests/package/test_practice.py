@@ -134,8 +134,12 @@ def test_every_turn_stands_on_the_page_of_its_module():
 @pytest.mark.parametrize(("name", "source"), attempts().items())
 def test_a_stub_takes_what_its_solution_takes(name, source):
     (stub,) = (part for part in ast.parse(source).body if isinstance(part, ast.FunctionDef))
-    taken = list(inspect.signature(TURNS[name].solution).parameters)
-    assert [argument.arg for argument in stub.args.args] == taken
+    (solution,) = ast.parse(inspect.getsource(TURNS[name].solution)).body
+    assert isinstance(solution, ast.FunctionDef)
+    for given, taken in zip(stub.args.args, solution.args.args, strict=True):
+        assert given.arg == taken.arg
+        if given.annotation and taken.annotation:
+            assert ast.unparse(given.annotation).replace("torch.", "") == ast.unparse(taken.annotation)
 
 
 def test_a_stub_prints_one_sign_and_leaves_the_random_numbers_alone(capsys):
