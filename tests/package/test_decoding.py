@@ -65,10 +65,10 @@ def copier(**options):
     return EncoderDecoder(CopyEncoder(), CopyDecoder(len(VOCABULARY), **options))
 
 
-def recurrent_model(decoder=Seq2SeqAttentionDecoder, **options):
+def recurrent_model(decoder=Seq2SeqAttentionDecoder):
     seed_everything(0)
     encoder = Seq2SeqEncoder(len(VOCABULARY), 16, 16, 2, bidirectional=True)
-    return EncoderDecoder(encoder, decoder(len(VOCABULARY), 16, 16, 2, **options)).double()
+    return EncoderDecoder(encoder, decoder(len(VOCABULARY), 16, 16, 2)).double()
 
 
 def test_translation_stops_at_eos_which_is_not_among_its_tokens():
