@@ -1,8 +1,10 @@
 """What tests look at the site with: a browser and axe, the sizes of screens, a page that is watched."""
 
-from playwright.sync_api import Page
+from pathlib import Path
 
-from tools.course import ROOT, Course
+from playwright.sync_api import Browser, Page
+
+from tools.course import ROOT
 from tools.site.pdf import installed_chromium
 
 CHROMIUM = installed_chromium()
@@ -18,13 +20,7 @@ FLAGS = [
 ]
 MISSING = [] if CHROMIUM else ["Chromium (Debian: apt-get install chromium)"]
 MISSING += [] if AXE.exists() else ["axe-core (in tests/: npm ci)"]
-CHAPTER = "multi-head-attention"
-OF_EACH_LANGUAGE = (CHAPTER, "translations")
-LOOKED_AT = [  # closely: elsewhere `t check` holds formulas, code and HTML to the English
-    f"{code}/{stem}.html"
-    for code in Course().languages
-    for stem in (Course().pages if code == Course().source else OF_EACH_LANGUAGE)
-]
+CHAPTER = "swapping-parts"  # one that has all that a chapter may have, and is soon read
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
 WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
     [...document.querySelectorAll("body *")].filter(node => node.getBoundingClientRect().right > innerWidth
@@ -46,3 +42,35 @@ class Watched:
             ),
         )
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+
+# Once it has its fonts and time, the page lets the keyboard reach what scrolls; axe is asked after that.
+RULES = """async ([within, options]) => {
+    await document.fonts.ready;
+    await new Promise(done => requestIdleCallback(done, {timeout: 400}));
+    return (await axe.run({include: [within], exclude: [".katex-html"]}, options))
+        .violations.map(rule => [rule.id, rule.nodes.slice(0, 3).map(node => node.html.slice(0, 160))]);
+}"""
+
+
+def broken_rules(page: Page, *only: str, within: str = "html", contrast: bool = True) -> list[object]:
+    """What axe finds in a part of a page, by all its rules or some, with the contrast of texts or not.
+
+    The page has to be opened with `bypass_csp`.
+    """
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=AXE)
+    chosen = {"runOnly": only} if only else {"rules": {"color-contrast": {"enabled": contrast}}}
+    options = {**chosen, "resultTypes": ["violations"], "preload": False}  # what else it does takes as long
+    return page.evaluate(RULES, [within, options])
+
+
+def started(
+    browser: Browser, site: Path, stem: str, address: str, **settings: object
+) -> tuple[Page, Watched]:
+    """Open an English page on disk at an address that starts a component."""
+    page = browser.new_page(**{"viewport": DESK, "reduced_motion": "reduce", **settings})
+    watched = Watched(page)
+    page.goto((site / "en" / f"{stem}.html").as_uri() + address)
+    page.locator(".live-box").wait_for()
+    return page, watched

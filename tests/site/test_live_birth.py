@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from browsing import DESK, Watched
+from browsing import started
 from playwright.sync_api import Browser
 from torch import Tensor
 
@@ -54,11 +54,8 @@ def test_at_the_beginning_a_model_looks_as_stored(monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_step_shows_its_maps_and_numbers(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    watched = Watched(page)
-    page.goto((site / "en" / "inside-language-models.html").as_uri() + "#play-birth?step=150")
+    page, watched = started(browser, site, "inside-language-models", "#play-birth?step=150")
     box = page.locator(".live-birth")
-    box.wait_for()
     slider = box.locator("input")
     assert slider.input_value() == "15"  # as the address says
     for i in (0, 15, 30):

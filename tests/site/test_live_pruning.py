@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from browsing import DESK, Watched
-from playwright.sync_api import Browser, Page
+from browsing import started
+from playwright.sync_api import Browser
 from test_live import in_javascript
 
 from mha_course.heads import Head, all_heads, leave_one_out
@@ -48,17 +48,8 @@ def test_every_stored_order_leaves_each_module_a_head() -> None:
             assert {name[:2] for name in left} == {name[:2] for name in STORED["importance"]}
 
 
-def opened(browser: Browser, site: Path, state: str = "") -> tuple[Page, Watched]:
-    """Open the component in a state."""
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    watched = Watched(page)
-    page.goto((site / "en" / "pruning-heads.html").as_uri() + f"#play-pruning{state}")
-    page.locator(".live-box").wait_for()
-    return page, watched
-
-
 def test_heads_are_removed_one_after_another(browser: Browser, site: Path) -> None:
-    page, watched = opened(browser, site)
+    page, watched = started(browser, site, "pruning-heads", "#play-pruning")
     slider, bars, gone = page.locator("input[type=range]"), page.locator(".live-heads-left li"), ".live-gone"
     order = STORED["ways"]["leave_one_out"][0]["order"]
     assert bars.all_inner_texts()[:18] == order and bars.count() == 24 and not page.locator(gone).count()
@@ -91,7 +82,8 @@ def test_heads_are_removed_one_after_another(browser: Browser, site: Path) -> No
 
 
 def test_what_was_drawn_and_removed_is_in_the_address(browser: Browser, site: Path) -> None:
-    page, watched = opened(browser, site, "?way=random&draw=3&removed=14&sentence=give+me+two+new+hats+.")
+    address = "#play-pruning?way=random&draw=3&removed=14&sentence=give+me+two+new+hats+."
+    page, watched = started(browser, site, "pruning-heads", address)
     order = STORED["ways"]["random"][3]["order"]
     assert page.locator(".live-gone").all_inner_texts() == order[:14]
     assert f"{shares('random', 14)[3]:.2f}" in (

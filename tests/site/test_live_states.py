@@ -5,21 +5,12 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
-from browsing import DESK, Watched
+from browsing import DESK, started
 from playwright.sync_api import Browser, Page, expect
 from test_live import in_javascript
 
 from tools.course import Course
 from tools.site.live import HERE
-
-
-def opened(browser: Browser, site: Path, stem: str, address: str) -> tuple[Page, Watched]:
-    """Open a page on disk at an address that starts a component."""
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    watched = Watched(page)
-    page.goto((site / "en" / f"{stem}.html").as_uri() + address)
-    page.locator(".live-box").wait_for()
-    return page, watched
 
 
 def state(page: Page) -> dict[str, str]:
@@ -33,7 +24,7 @@ def words_in_order(page: Page) -> str:
 
 
 def test_the_address_follows_the_heads_and_brings_them_back(browser: Browser, site: Path) -> None:
-    page, watched = opened(browser, site, "looking-at-heads", "#play-heads?off=C1.0+E0.3&sentence=he+ran+.")
+    page, watched = started(browser, site, "looking-at-heads", "#play-heads?off=C1.0+E0.3&sentence=he+ran+.")
     switches = page.get_by_role("switch")
     off = [name for name in page.locator(".live-head").all() if not name.get_by_role("switch").is_checked()]
     assert [name.inner_text().strip() for name in off] == ["E0.3", "C1.0"]
@@ -62,7 +53,7 @@ def test_the_address_follows_the_heads_and_brings_them_back(browser: Browser, si
 
 
 def test_opening_a_component_leaves_the_address_as_it_is(browser: Browser, site: Path) -> None:
-    page, _ = opened(browser, site, "looking-at-heads", "#play-heads")
+    page, _ = started(browser, site, "looking-at-heads", "#play-heads")
     assert page.url.endswith("#play-heads")
     page.goto((site / "en" / "looking-at-heads.html").as_uri())
     page.reload()
@@ -72,7 +63,7 @@ def test_opening_a_component_leaves_the_address_as_it_is(browser: Browser, site:
 
 
 def test_an_embedded_component_is_alone_and_looks_as_on_its_page(browser: Browser, site: Path) -> None:
-    page, watched = opened(browser, site, "looking-at-heads", "?embed#play-heads?off=C1.0")
+    page, watched = started(browser, site, "looking-at-heads", "?embed#play-heads?off=C1.0")
     assert page.locator("body > :visible").count() == 1
     assert page.locator(".live-chips").evaluate("chips => getComputedStyle(chips).display") == "flex"
     assert not page.get_by_role("switch").nth(20).is_checked()
@@ -93,7 +84,7 @@ def test_the_first_order_of_the_words_changes_the_translation_because_of_positio
     (whole, moved), (blind, blind_moved) = in_javascript("transformer-fr", runs)
     assert whole["tokens"] != moved["tokens"] and sorted(whole["tokens"]) == sorted(moved["tokens"])
     assert blind["tokens"] == blind_moved["tokens"]
-    page, _ = opened(browser, site, "looking-at-heads", "#play-heads")
+    page, _ = started(browser, site, "looking-at-heads", "#play-heads")
     assert words_in_order(page) == found[2]
     assert page.locator(".live-stays mark").count()
     assert page.locator(".live-stays span").inner_text().split() == moved["tokens"]
@@ -105,7 +96,7 @@ def test_the_first_order_of_the_words_changes_the_translation_because_of_positio
 
 def test_the_address_follows_the_translator(browser: Browser, site: Path) -> None:
     address = "#play-translator?sentence=my+sister+has+a+horse+.&into=tr"
-    page, watched = opened(browser, site, "bahdanau-attention", address)
+    page, watched = started(browser, site, "bahdanau-attention", address)
     field = page.locator(".live-form input[type=text]")
     assert field.input_value() == "my sister has a horse ."
     assert page.locator('input[value="tr"]').is_checked()

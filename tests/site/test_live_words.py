@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browsing import DESK, Watched
+from browsing import started
 from playwright.sync_api import Browser, expect
 
 from mha_course.corpus import TARGETS, load_corpus
@@ -80,9 +80,7 @@ def test_the_networks_translate_them_right(
 
 
 def test_a_sentence_is_built_of_words_that_are_offered(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    watched = Watched(page)
-    page.goto((site / "en" / "bahdanau-attention.html").as_uri() + "#play-translator")
+    page, watched = started(browser, site, "bahdanau-attention", "#play-translator")
     field, offered = page.locator(".live-form input[type=text]"), page.locator(".live-completions button")
     offered.filter(has_text=WORDS["live.translator.compose"]).click()
     assert field.input_value() == "" and 10 <= offered.count() <= MOST

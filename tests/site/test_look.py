@@ -52,8 +52,11 @@ def test_an_output_follows_its_code_at_once(browser, site, width):
 
 
 @pytest.mark.parametrize("code", list(Course().languages))
-def test_nothing_moves_when_the_home_page_begins_to_play(browser, address, code):
-    """Room is kept for the short walk, and its looks are there before the first picture is drawn."""
+def test_on_a_phone_the_home_page_is_short_and_nothing_moves_when_it_begins_to_play(browser, address, code):
+    """Room is kept for the short walk, and its looks are there before the first picture is drawn.
+
+    With the fonts of phones the page takes four screens; those of a bare machine are wider.
+    """
     page = browser.new_page(viewport={"width": 390, "height": 844})
     heights = []
     for blocked in ("**/hero.js*", "**/nothing"):
@@ -65,14 +68,6 @@ def test_nothing_moves_when_the_home_page_begins_to_play(browser, address, code)
     assert page.locator(".hero .walk-card").count() > 0
     assert abs(heights[0] - heights[1]) < 8, heights
     assert page.locator("head link[href*='live.css']").count() == 1
-
-
-@pytest.mark.parametrize("code", list(Course().languages))
-def test_on_a_phone_the_home_page_is_short(browser, site, code):
-    """With the fonts of phones it takes four screens; those of a bare machine are wider."""
-    page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.goto((site / code / "index.html").as_uri())
-    page.locator(".hero-told").wait_for()
     assert page.evaluate("document.documentElement.scrollHeight") / 844 < 4.4
     rows = page.locator(".card:has(.number)")
     assert rows.count() == page.locator(".card .minutes").count() > 10
