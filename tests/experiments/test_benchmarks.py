@@ -109,10 +109,6 @@ def test_a_device_is_told_with_its_number_of_threads():
     assert re.fullmatch(r"torch \S+, CPU.*, threads: \d+", measure.describe(CPU))
 
 
-def test_a_table_is_markdown():
-    assert measure.markdown(("a", "b"), [("1", "2")]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
-
-
 def test_of_a_page_the_whole_and_its_long_cells_are_told_in_steps_of_five_seconds():
     found = pages.rows("bread", ["setup", "bake", "knead"], [1.0, 2.0, 13.1, 18.2])
     assert [[*row.values()] for row in found] == [
