@@ -143,6 +143,16 @@ def test_a_step_restyles_only_what_it_draws(browser: Browser, site: Path) -> Non
     )  # 140 more for one `:has` of the theme that asks about each change
 
 
+def test_a_picture_appears_by_one_animation_not_by_one_for_each_row(browser: Browser, site: Path) -> None:
+    page = browser.new_page(viewport=SLIM)
+    opened(page, site, "#play-walk?step=norm")
+    count = """() => {
+        document.querySelector(".walk-controls .button:last-child").click();
+        return document.querySelector(".walk-stage").getAnimations({subtree: true}).length;
+    }"""
+    assert page.evaluate(count) == page.locator(".walk-stage .walk-area").count() == 3  # Q, K and V
+
+
 def test_when_the_walk_begins_the_rest_of_the_page_moves_as_one(browser: Browser, site: Path) -> None:
     page = browser.new_page(viewport=SLIM, reduced_motion="reduce")
     page.goto((site / "en" / "transformer.html").as_uri())

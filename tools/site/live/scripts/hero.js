@@ -6,7 +6,7 @@
   const SEEN = 0.25; // a weight that the text mentions
   const CLEAR = 0.4; // the largest weight of a row that looks at something
 
-  const { element, fill, filled, legible, load, still } = courseLive;
+  const { element, button, fill, filled, legible, load, still } = courseLive;
   const hero = document.querySelector(".hero[data-run]");
   const [run, words] = [hero.dataset.run, hero.dataset.words].map(JSON.parse);
 
@@ -92,10 +92,10 @@
   // A row for each word; those that are not written yet keep their room.
   function looks(t) {
     const note = fill(words.all_heads, { n: run.heads });
-    const { node, lines } = weights(run.looks, { tokens: run.target, lang: run.lang, note });
-    lines.forEach((line, word) =>
-      line.classList.add(word < t ? "hero-past" : word === t ? "hero-now" : "hero-later"),
-    );
+    const { node, area, lines } = weights(run.looks, { tokens: run.target, lang: run.lang, note });
+    area.classList.add("hero-kept");
+    lines[t].classList.add("hero-now");
+    lines.slice(t + 1).forEach(line => line.classList.add("hero-later"));
     return node;
   }
 
@@ -130,7 +130,6 @@
   let shown = last;
   let timer;
 
-  const button = (label, onclick) => element("button", { type: "button", class: "button", onclick }, label);
   const step = onward => () => {
     pause();
     told.setAttribute("aria-live", "polite"); // while it plays by itself, it is not read out

@@ -73,7 +73,7 @@
     const lines = values.map((row, i) =>
       element(
         "div",
-        { class: "walk-row", style: { "--row": i } },
+        { class: "walk-row" },
         element("span", { class: "walk-token", lang, "aria-hidden": "true" }, legible(tokens[i], words)),
         columns ? cells(row, i, { ...matrix, scale }) : strip(row, { role, scale, parts: matrix.parts }),
       ),
