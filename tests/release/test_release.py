@@ -102,7 +102,7 @@ def targets(name: str, content: bytes) -> Iterator[str]:
                     yield from (str(part.attrs[key]) for key in ("href", "src") if key in part.attrs)
 
 
-@pytest.mark.parametrize("language", COURSE.languages)
+@pytest.mark.parametrize("language", ["en", "vi"])  # the check compares the links of all
 def test_every_link_of_an_archive_leads_into_it(tmp_path: Path, language: str) -> None:
     found = files_of(archive(COURSE, language, tmp_path))
     links = {
