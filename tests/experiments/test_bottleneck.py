@@ -51,7 +51,27 @@ def test_no_pair_of_the_test_split_is_in_training_and_every_pair_of_dev_is():
     )
     assert not test & train
     assert dev <= train
-    assert (len(train), len(test)) == (142, 35)  # what the page compares with chance: 142 of 177
+    assert (len(train), len(test)) == (142, 35)
+
+
+def test_pairs_in_wrong_translations_are_known_more_often_than_with_one_word_exchanged_at_random():
+    trained = {noun_and_adjective(pair.source) for pair in load_corpus("fr", "train")} - {None}
+    nouns, adjectives = map(set, zip(*trained, strict=True))
+    rows = [
+        row
+        for row in table("bottleneck_mistakes")
+        if row["kept"] in ("noun", "adjective") and row["instead"] != "none"
+    ]
+    written = sum(row["trained"] == "1" for row in rows) / len(rows)
+    at_random = []
+    for row in rows:
+        noun, adjective = noun_and_adjective(row["source"].split())
+        with_noun = [(noun, other) for other in adjectives - {adjective}]
+        with_adjective = [(other, adjective) for other in nouns - {noun}]
+        exchanged = with_noun if row["kept"] == "noun" else with_adjective
+        at_random.append(sum(pair in trained for pair in exchanged) / len(exchanged))
+    assert written == pytest.approx(0.98, abs=0.01)
+    assert sum(at_random) / len(at_random) == pytest.approx(0.8, abs=0.02)
 
 
 def test_every_sentence_of_the_test_split_has_a_pair():
