@@ -117,6 +117,8 @@ def test_thousands_parted_by_a_space_stay_in_one_line(site):
     text = (site / "tr" / "long-contexts.html").read_text(encoding="utf-8")
     assert "10\u202f000" in text
     assert "10 000" not in text
+    text = (site / "vi" / "index.html").read_text(encoding="utf-8")
+    assert "Chú\u00a0ý đa đầu</a>" in text  # and so do words of two parts
 
 
 def test_no_line_begins_with_the_full_stop_of_a_sentence_in_tokens(site):

@@ -19,6 +19,7 @@ from .edition import course_of, words
 from .notices import notices, untranslated
 from .plain import curled, plain
 from .renderer import TOOLS
+from .writer import unbroken
 
 
 def digest_of(text: str) -> str:
@@ -194,7 +195,7 @@ def about(app: Sphinx, here: str, stem: str) -> dict[str, Any]:
     foreign = untranslated(course, app.config.course_language, stem)
     return {
         "stem": stem,
-        "title": app.env.titles[page].astext(),
+        "title": unbroken(course, app.config.course_language, app.env.titles[page].astext()),
         "number": course.numbers.get(stem, ""),
         "minutes": word["minutes"].format(n=facts["minutes"]) if "minutes" in facts else "",
         "short_minutes": f"{facts['minutes']}′" if "minutes" in facts else "",  # where a line is short

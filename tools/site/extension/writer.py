@@ -47,6 +47,11 @@ def unbroken_words(course: Course, language: str) -> re.Pattern[str]:
     return re.compile("|".join(word for code in codes for word in course.languages[code].unbroken) or "(?!)")
 
 
+def unbroken(course: Course, language: str, text: str) -> str:
+    """Return a text in which no line is broken in what an edition and the source call unbroken."""
+    return unbroken_words(course, language).sub(with_joiner, text)
+
+
 def with_joiner(word: re.Match[str]) -> str:
     """Return a word or a number that no line can be broken in."""
     return re.sub("(?<=\\d) ", "\u202f", word[0].replace("-", "-\u2060")).replace(" ", "\u00a0")
@@ -64,8 +69,8 @@ class CourseTranslator(HTML5Translator):
         start = len(self.body)
         super().visit_Text(node)
         if not isinstance(node.parent, nodes.literal):
-            unbroken = unbroken_words(course_of(self.config), self.config.course_language)
-            parts = [unbroken.sub(with_joiner, part) for part in self.body[start:]]
+            course, language = course_of(self.config), self.config.course_language
+            parts = [unbroken(course, language, part) for part in self.body[start:]]
             self.body[start:] = [LONE_STOP.sub("\u00a0", part) for part in parts]
 
     def word(self, key: str) -> str:

@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.util.osutil import relative_uri
 
 from tools.site.extension.edition import course_of, words
-from tools.site.extension.writer import Box
+from tools.site.extension.writer import Box, unbroken
 
 HERE = Path(__file__).parent
 FILES = [*sorted((HERE / "scripts").iterdir()), *sorted((HERE / "models").glob("*.js"))]
@@ -54,7 +54,8 @@ def targets(kind: str) -> list[str]:
 
 def markup(app: Sphinx, place: dict[str, Any]) -> str:
     """Return the button that starts a component, and what its script has to know."""
-    component, language = place["component"], course_of(app.config).languages[app.config.course_language]
+    component, course, code = place["component"], course_of(app.config), app.config.course_language
+    language = course.languages[code]
     word = words_of(component, words(app.config))
     facts = {
         "code": language.code,
@@ -66,7 +67,7 @@ def markup(app: Sphinx, place: dict[str, Any]) -> str:
     told = {
         "live": component,
         "language": json.dumps(facts, ensure_ascii=False),
-        "words": json.dumps(word, ensure_ascii=False),
+        "words": unbroken(course, code, json.dumps(word, ensure_ascii=False)),
     }
     if kind := place.get("targets"):
         told["targets"] = json.dumps(targets(kind))

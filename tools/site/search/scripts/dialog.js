@@ -50,7 +50,8 @@
     const most = Math.min(text.length, start + 3 * THIRD);
     const space = text.lastIndexOf(" ", most);
     const end = most < text.length && space > most - 20 ? space : most;
-    const box = document.createElement(/#(?:class|function)-/.test(passage.address) ? "code" : "span");
+    const isSource = passage.isCode && !passage.isReference;
+    const box = document.createElement(isSource ? "code" : "span");
     if (start) box.append("… ");
     write(box, text, found, start, end);
     if (end < text.length) box.append(" …");

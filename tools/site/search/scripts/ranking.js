@@ -41,6 +41,7 @@
         section: isReference || !heading ? address : page + heading,
         isAside: ASIDE.has(role),
         isCode: CODE.has(role),
+        isReference,
         isChapter: !place,
         names: [opens ? heading : "", place ? "" : chapter].filter(Boolean),
         asked: asked.join("\n"),
