@@ -173,16 +173,22 @@ FIRST_ANSWERS = {
         "Vaswani": "references.html#vaswani-2017",
         "atention": "glossary.html#attention",
         "d_k": "multi-head-attention.html#formula",
+        "what is a transformer": "transformer.html#title",  # the chapter, not a class of this name
     },
-    "tr": {"cok kafali": "multi-head-attention.html#title"},
+    "tr": {"cok kafali": "multi-head-attention.html#title", "transformer nedir": "transformer.html#title"},
     "vi": {
         "chu y da dau": "multi-head-attention.html#title",
         "chu y": "glossary.html#attention",
         "attention la gi": "glossary.html#attention",
+        "transformer là gì": "transformer.html#title",
         "cơ chế chú ý": "glossary.html#attention",
         "chuong 4": "bahdanau-attention.html#bahdanau-attention",
     },
-    "zh": {"注意力是什麼": "glossary.html#attention"},
+    "zh": {
+        "注意力是什麼": "glossary.html#attention",
+        "Transformer 是什麼": "transformer.html#title",
+        "多頭": "multi-head-attention.html#title",
+    },
 }
 ANSWERED = {  # by something, however it is written
     "en": "softmax, teacher forcing",

@@ -8,7 +8,7 @@
     besideNames: 0.8, // all other words at most, of what the names in a query count
     named: 4, // a passage whose heading is what was asked
     nearlyNamed: 2.5, // the same but for endings, or by another name
-    chapter: 2, // a chapter whose name begins with what was asked
+    chapter: 2, // a chapter that bears the name, besides
     aside: 0.7, // what is beside the text, or asks instead of answering
     code: 0.4, // a class or a function, if it is not asked for as it is written in code
     enough: 0.5, // the share of what was asked that an answer has at least
@@ -68,7 +68,8 @@
     const found = tokens(textOf[field](passage));
     if (field === "heading") {
       const name = wordsOf(termOf(passage.names[0] ?? ""));
-      passage.nameLines = [lineOf(name), lineOf(name.filter(word => !isFunctionWord(word)))];
+      passage.nameLines = [lineOf(name)];
+      if (passage.isChapter) passage.nameLines.push(lineOf(name.filter(word => !isFunctionWord(word)))); // The Transformer
     }
     if (field === "text") passage.line = lineOf(found.filter(({ isPart }) => !isPart));
     return found.flatMap(({ stem, term }) => (stem === term ? [stem] : [stem, term]));
@@ -214,8 +215,7 @@
     const isNamed = passage.names.some(name => fold(termOf(name)) === fold(query).trim());
     const isNearlyNamed = passage.nameLines.some(line => lines.has(line));
     const name = isNamed ? WEIGHTS.named : isNearlyNamed ? WEIGHTS.nearlyNamed : 1;
-    const begins = line => passage.nameLines.some(nameLine => nameLine.startsWith(line));
-    const chapter = passage.isChapter && [...lines].some(begins) ? WEIGHTS.chapter : 1;
+    const chapter = passage.isChapter && (isNamed || isNearlyNamed) ? WEIGHTS.chapter : 1;
     const isInQuery = query.includes(passage.heading);
     const aside = passage.isAside && !isInQuery ? WEIGHTS.aside : 1;
     const isWritten = isInQuery && /.[\p{Lu}_]/u.test(passage.heading);
