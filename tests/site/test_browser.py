@@ -337,6 +337,18 @@ FOCUSED = """() => {
 }"""
 
 
+@pytest.mark.parametrize(("query", "is_seen"), [("", True), ("?handout", False)])
+def test_a_teacher_prints_a_page_without_its_solutions(browser, address, query, is_seen):
+    page = browser.new_page()
+    page.goto(f"{address}/en/{CHAPTER}.html{query}")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    answers = page.locator("article :is(.answer > p, .solution > div)").all()
+    assert len(answers) > 5
+    assert {answer.is_visible() for answer in answers} == {is_seen}
+    assert page.locator(".answer > summary").first.is_visible()  # the choices of the quiz
+
+
 def test_everything_can_be_reached_by_keyboard_and_focus_shows(browser, address):
     page = browser.new_page(viewport=DESK)
     page.goto(f"{address}/en/{CHAPTER}.html")

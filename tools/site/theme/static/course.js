@@ -163,7 +163,8 @@
   addEventListener("hashchange", unfold);
   unfold();
 
-  // On paper, answers and solutions are open.
+  // On paper, answers and solutions are open; where a teacher prints `page.html?handout`, they are left out.
+  root.classList.toggle("handout", new URLSearchParams(location.search).has("handout"));
   const folded = [...document.querySelectorAll("article details:not(.aside)")];
   let opened = [];
   addEventListener("beforeprint", () => {
