@@ -241,6 +241,7 @@ REFUSED = [
     (lambda: train(learning_rate=-0.1), ValueError, "learning_rate must lie between 0 and"),
     (lambda: train(learning_rate=INF), ValueError, "learning_rate must lie between 0 and"),
     (lambda: train(clip=0), ValueError, "clip must lie between"),
+    (lambda: train(device="gpu"), RuntimeError, "device type at start of device string: gpu"),
     (lambda: train(seed=1.5), TypeError, "seed must be an integer, got 1.5"),
     (lambda: seed_everything("x"), TypeError, "seed must be an integer, got 'x'"),
     (lambda: translate(recurrent(), "a", WORDS, WORDS, max_steps=0), ValueError, "max_steps must be at least 1, got 0"),
