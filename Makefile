@@ -23,7 +23,7 @@ help:
 	@echo 'make claims           run the asserted experiments on three seeds'
 	@echo 'make bench            speed and memory beside PyTorch, transformers and D2L (ten minutes on a quiet machine)'
 	@echo 'make test-gpu         package and English notebooks on a GPU, with the torch of PYTHON'
-	@echo 'make mutants          plant faults in the package and see the tests catch them'
+	@echo 'make mutants          plant 300 faults in the package and see the tests catch them (five minutes)'
 	@echo 'make faults           plant faults in the book and see what notices each'
 	@echo 'make lighthouse       Lighthouse on home and one chapter in each language (needs Node and Chromium)'
 	@echo 'make package          build wheel and source archive, try them from an empty folder'
@@ -149,7 +149,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.language_model
 
 mutants: $(READY)
-	$(BIN)/python -m tests.mutants
+	$(BIN)/python -m tests.mutants --some 300
 
 faults: $(READY)
 	$(BIN)/python -m tests.faults
