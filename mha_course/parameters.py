@@ -5,6 +5,8 @@ from importlib import resources
 import torch
 from torch import Tensor
 
+from mha_course.checks import check_choice
+
 __all__ = ("stored_parameters",)
 
 
@@ -16,7 +18,7 @@ def stored_parameters(name: str, seed: int = 0) -> dict[str, Tensor]:
     name : str
         The network, such as ``"transformer-fr"``; its file lies in the package.
     seed : int
-        The seed that it was trained with: 0, 1 or 2.
+        The seed that it was trained with: 0, 1 or 2. Another one raises a ValueError, as another name does.
 
     Returns
     -------
@@ -29,12 +31,9 @@ def stored_parameters(name: str, seed: int = 0) -> dict[str, Tensor]:
     torch.Size([234, 64])
     """
     folder = resources.files("mha_course.data")
-    path = folder / f"{name}.pt"
-    if not path.is_file():
-        files = (file.name for file in folder.iterdir() if file.name.endswith(".pt"))
-        known = sorted(name.removesuffix(".pt") for name in files)
-        raise ValueError(f"name must be one of {', '.join(known)}, got {name!r}")
-    with path.open("rb") as file:
+    files = sorted(file.name for file in folder.iterdir())
+    check_choice("name", name, [file.removesuffix(".pt") for file in files if file.endswith(".pt")])
+    with folder.joinpath(f"{name}.pt").open("rb") as file:
         networks: dict[int, dict[str, Tensor]] = torch.load(file, map_location="cpu", weights_only=True)
     if seed not in networks:
         raise ValueError(f"seed must be one of {', '.join(map(str, networks))}, got {seed!r}")

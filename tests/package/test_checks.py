@@ -301,7 +301,7 @@ REFUSED = [
     (lambda: batches([], WORDS, WORDS, 1.5), TypeError, "batch_size must be an integer, got 1.5"),
     (lambda: batches([], WORDS, WORDS, seed=[1]), TypeError, "seed must be an integer, got [1]"),
     (lambda: stored_results("nothing"), ValueError, "name must be one of bottleneck"),
-    (lambda: stored_parameters("nothing"), ValueError, "name must be one of transformer-fr, got 'nothing'"),
+    (lambda: stored_parameters("nothing"), ValueError, "name must be one of 'transformer-fr', got 'nothing'"),
     (lambda: stored_parameters("transformer-fr", 3), ValueError, "seed must be one of 0, 1, 2, got 3"),
     # heads
     *((lambda head=head: prune_heads(MultiHeadAttention(12, 3), [head]), ValueError, f"heads must be some of those that all_heads(model) returns, got {head!r}")

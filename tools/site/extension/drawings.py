@@ -27,9 +27,9 @@ def translated(label: str, words: dict[str, str], language: Language) -> str:
 
 
 def lettered(drawing: str, words: dict[str, str], language: Language) -> str:
-    """Return a drawing with labels and numbers as the language writes them; tokens along a matrix stay.
+    """Return a drawing with labels and numbers as the language writes them.
 
-    A label along a matrix that has a blank is no token.
+    Tokens stay: the labels along a matrix that have no blank.
     """
 
     def written(found: re.Match[str]) -> str:
