@@ -1,9 +1,9 @@
 """Attention: scaled dot-product, additive and multi-head.
 
-All three are called alike, through `Attention.forward`. Its last two steps, ``project`` and ``attend``, can
-be called alone, by a decoder that asks the same keys again at every step: it projects them once and attends
-as often as it likes. These two check nothing. In ``forward`` a wrong argument raises a TypeError or a
-ValueError that names it, or PyTorch's RuntimeError where types or devices differ.
+All three share the signature of `Attention.forward`. Its last two steps, ``project`` and ``attend``, can also
+be called separately: a decoder that reads the same keys at every step projects them once and attends many
+times. These two do not check their arguments. In ``forward`` a wrong argument raises a TypeError or a
+ValueError that names it, or PyTorch's RuntimeError if types or devices differ.
 """
 
 import math
@@ -147,7 +147,7 @@ def scaled_dot_product(
 
 
 class Attention(nn.Module):
-    """What all attentions share: how they are called, and how they hide padding."""
+    """Base class of all attentions: their common signature, and the handling of padding."""
 
     def forward(
         self, queries: Tensor, keys: Tensor, values: Tensor, valid_lens: Tensor | None = None,

@@ -22,7 +22,7 @@ def argument_check(function: F) -> F:
 
 @argument_check
 def check_type(name: str, value: object, kind: type | tuple[type, ...], allowed: str) -> None:
-    """Raise unless `value` is of this kind, which `allowed` says in words."""
+    """Raise unless `value` is an instance of `kind`; `allowed` describes the kind in the message."""
     if not isinstance(value, kind):
         raise TypeError(f"{name} must be {allowed}, got {type(value).__name__}")
 
@@ -113,7 +113,8 @@ def check_axes(name: str, tensor: Tensor, axes: dict[str, int | None]) -> None:
 def check_range(name: str, numbers: Tensor, most: int) -> None:
     """Raise unless integers lie from 0 to `most`.
 
-    They are read on a CPU only, since a look at those on a GPU would stop its queue, and not while compiling.
+    The values are read on a CPU only, since on a GPU that would wait for all queued work, and not while
+    compiling.
     """
     if torch.compiler.is_compiling() or not numbers.is_cpu or not numbers.numel():
         return

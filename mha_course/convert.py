@@ -259,7 +259,7 @@ def halves_from_pairs(weight: Tensor, num_heads: int) -> Tensor:
     """Reorder the rows of W_q or W_k of a model whose rotary positions turn neighbouring features.
 
     `rotary` turns the features j and j + d/2 of a head; the paper and Meta's own Llama files turn 2j and
-    2j + 1. Scores do not ask for the order of the features, so the rows may move instead.
+    2j + 1. Scores do not depend on the order of the features, so the rows are moved instead.
 
     Parameters
     ----------
@@ -328,7 +328,10 @@ def annotated_layers(module: nn.Module) -> nn.ModuleDict:
 
 @argument_check
 def check_class(module: nn.Module, name: str, allowed: str) -> None:
-    """Raise unless the class or one it builds on has this name: like layers may compute otherwise."""
+    """Raise unless the module's class or one of its bases has this name.
+
+    Another class may have the same layers and compute something else.
+    """
     if name not in [kind.__name__ for kind in type(module).__mro__]:
         raise TypeError(f"module must be {allowed}, got {type(module).__name__}")
 

@@ -159,7 +159,7 @@ class Vocabulary:
 
     @property
     def tokens(self) -> list[str]:
-        """All tokens in the order of their ids."""
+        """Return all tokens in the order of their ids."""
         return list(self._tokens)
 
     def __len__(self) -> int:
@@ -425,7 +425,7 @@ def _chunks(pairs: Sequence[Pair], batch_size: int, seed: int | None) -> list[li
     # Of Python's generator, only random() is promised to stay the same in later versions.
     draw = random.Random(operator.index(seed)).random
     shuffled = sorted(pairs, key=lambda pair: draw())
-    # Sorting everything would fill a batch with one kind of sentence, and the model learns worse from that.
+    # Sorting all pairs would fill a batch with one kind of sentence, from which a model learns worse.
     pools = _cut(shuffled, POOL * batch_size)
     by_length = [sorted(pool, key=lambda pair: (len(pair.source), len(pair.target))) for pool in pools]
     chunks = [chunk for pool in by_length for chunk in _cut(pool, batch_size)]

@@ -1,11 +1,11 @@
-"""How much each attention head matters, and models without the heads that do not.
+"""Measure how much each attention head matters, and prune those that do not.
 
 A wrong argument raises a TypeError or a ValueError that names it: a model without multi-head attention, heads
 that it does not have, no batch, a score that is no number, a loss that is no scalar or does not depend on the
 heads.
 
-Compiled code does not see what is switched off or watched after it was compiled. So a compiled model runs as
-if it were not compiled inside the ``with`` blocks of this module and in the functions that use them.
+Compiled code ignores hooks that are added after compilation. A compiled model therefore runs uncompiled
+inside the ``with`` blocks of this module and in the functions that use them.
 """
 
 import copy
@@ -111,7 +111,7 @@ def _multiply(gate: Tensor, layer: nn.Module, inputs: tuple[Tensor]) -> Tensor:
 
 @contextmanager
 def masked_heads(model: Model, heads: Iterable[Head]) -> Iterator[Model]:
-    """Let heads contribute nothing inside a ``with`` block. They are computed still, so this saves no time.
+    """Silence some heads inside a ``with`` block. They are still computed, so this saves no time.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def masked_heads(model: Model, heads: Iterable[Head]) -> Iterator[Model]:
 
 @contextmanager
 def watched_heads(model: nn.Module) -> Iterator[dict[str, Tensor]]:
-    """Keep where every head looked inside a ``with`` block.
+    """Record the attention weights of every head inside a ``with`` block.
 
     Parameters
     ----------

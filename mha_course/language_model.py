@@ -407,10 +407,10 @@ def next_token_probabilities(
     Parameters
     ----------
     logits : Tensor, shape (..., vocab_size)
-        None is NaN, and the best of a row is finite.
+        Must not contain NaN; each row's maximum must be finite.
     temperature : float
-        The scores are divided by it. Below 1 the probable tokens become more probable; 0 leaves the first of
-        the best.
+        The scores are divided by it. Below 1 the probable tokens become more probable; at 0 the first of the
+        most probable tokens gets all.
     top_k : int, optional
         Keep so many of the most probable tokens.
     top_p : float, optional
@@ -480,7 +480,7 @@ def generate(
         The token that ends a text. A row that has ended is filled with it; when all have, nothing more is
         written.
     generator : torch.Generator, optional
-        What draws; PyTorch's own by default.
+        Source of the random numbers; PyTorch's default generator if None.
     static_cache : bool
         Write into a cache of the final length. It is faster, most of all on a GPU; there the first step takes
         longer, because it is compiled.
@@ -599,7 +599,7 @@ def check_cache(cache: Projected | None, batch: int, groups: int, head_dim: int)
 
 @argument_check
 def check_pair(cache: object) -> None:
-    """Raise unless these are keys and values."""
+    """Raise unless `cache` is a pair, keys and values."""
     if not isinstance(cache, (tuple, list)) or len(cache) != 2:
         raise TypeError(f"cache must be None or (keys, values), got {type(cache).__name__}")
 

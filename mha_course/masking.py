@@ -1,4 +1,4 @@
-"""Which keys a query may attend to: lengths, masks, and a softmax that knows them.
+"""Length masks, boolean masks, and a masked softmax.
 
 A mask is boolean, True where a query may attend, as in `F.scaled_dot_product_attention`. Lengths are integers
 from 0 to the number of keys; their range is checked on a CPU only, and not while compiling. Under
@@ -110,8 +110,8 @@ def resolve_causal(
 ) -> tuple[Tensor | None, bool]:
     """Return the mask and the flag `is_causal` to give to `F.scaled_dot_product_attention`.
 
-    It can draw the triangle itself, in half the time, where there is no other mask and as many queries as
-    keys: it aligns the top left corners. In all other cases the mask holds the triangle.
+    That function can apply the causal mask itself, in half the time, if there is no other mask and as many
+    queries as keys, since it aligns the first positions. In all other cases the mask holds causality.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def attention_mask(
 ) -> Tensor | None:
     """Join lengths, mask and causality into one mask for scores of a shape.
 
-    Without lengths and mask it is None, also where `is_causal`: that needs no mask to be said.
+    Without lengths and mask the result is None, even if `is_causal`: the flag alone is enough then.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def clean_padding(keys: Tensor, values: Tensor, allowed: Tensor | None) -> tuple
 
 
 def masked_softmax(scores: Tensor, valid_lens: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
-    """Softmax over the keys that a query may attend to; all other weights are exactly 0.
+    """Return the softmax over the keys that a query may attend to; all other weights are exactly 0.
 
     Rows of the result sum to 1. A row that may attend to nothing is 0 and has no gradient.
 

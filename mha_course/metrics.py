@@ -1,4 +1,4 @@
-"""How good are translations, and do the attention weights peak where they should?
+"""Scores of translations, and of attention weights against gold alignments.
 
 A wrong argument raises a TypeError or a ValueError that names it.
 """
@@ -177,7 +177,7 @@ def alignment_accuracy(weights: Sequence[Tensor], alignments: Sequence[Sequence[
 def ruler_weights(steps: int, positions: int) -> Tensor:
     """Return position-only baseline weights: step t looks at position t, scaled to the source's length.
 
-    They are the baseline of `alignment_accuracy`: weights that score no higher show nothing about words.
+    They are the baseline of `alignment_accuracy`: a model that scores no higher may look at positions alone.
 
     Parameters
     ----------

@@ -227,7 +227,7 @@ def label(ax: Axes, columns: Sequence[str] | None, rows: Sequence[str] | None) -
 
 
 def legible(token: str) -> str:
-    """Return a token as a label of its own: a full stop alone would be taken for dirt."""
+    """Return a token as a label; a lone full stop gets quotation marks, or it would look like a speck."""
     return f"“{token}”" if token in STOPS else token
 
 

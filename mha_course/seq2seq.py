@@ -3,8 +3,8 @@
 Tensors are batch first. Token ids are integers (batch, steps); `source_valid_lens`, integers (batch,), count
 the tokens in each row of the source, and the rest is padding. A hidden state is what PyTorch's recurrent
 layers take and give: a tensor (num_layers, batch, num_hiddens) for a GRU, a pair of such tensors for an LSTM.
-A wrong argument raises a TypeError or a ValueError that names it; that states and layers differ in size is
-said by PyTorch.
+A wrong argument raises a TypeError or a ValueError that names it; PyTorch itself
+reports states and layers of different sizes.
 """
 
 import operator
@@ -82,9 +82,9 @@ class AttentionDecoder(Decoder):
 
     @property
     def attention_weights(self) -> Tensor:
-        """Detached weights of the last pass: Tensor, shape (batch, ..., target steps, source steps).
+        """Return the last pass's detached weights, shape (batch, ..., target steps, source steps).
 
-        A RuntimeError says that there are none: before the first pass, or where a training step kept none.
+        There are none before the first pass, and after a training step that kept none: a RuntimeError.
         """
         if self._attention_weights is None:
             raise RuntimeError("attention_weights are known only after a forward pass that keeps them")
@@ -131,8 +131,8 @@ class EncoderDecoder(nn.Module):
 class Seq2SeqEncoder(Encoder):
     """A recurrent encoder that never reads padding.
 
-    To leave the padding out, PyTorch wants the lengths on the CPU: on a GPU every padded batch waits for them
-    once.
+    PyTorch needs the lengths on the CPU to leave the padding out, so on a GPU every padded batch waits once
+    for its lengths.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class Seq2SeqEncoder(Encoder):
 
 
 class Seq2SeqState(NamedTuple):
-    """What a decoder without attention knows.
+    """State of a decoder without attention.
 
     Attributes
     ----------
@@ -256,7 +256,7 @@ class Seq2SeqDecoder(Decoder):
 
 
 class AttentionState(NamedTuple):
-    """What a decoder with attention knows.
+    """State of a decoder with attention.
 
     Attributes
     ----------

@@ -95,7 +95,7 @@ def masked_loss(logits: Tensor, labels: Tensor, lens: Tensor) -> Tensor:
     check_lens("lens", lens, batch, steps)
     counts = length_mask(lens, steps)  # (batch, steps)
     scores = logits[counts].to(torch.promote_types(logits.dtype, torch.float32))  # (tokens, vocab_size)
-    # Without NO_LABEL a label of -100 would be skipped in silence.
+    # By default PyTorch silently skips the label -100.
     total = F.cross_entropy(scores, labels[counts].long(), reduction="sum", ignore_index=NO_LABEL)
     return total / counts.sum().clamp(min=1)
 

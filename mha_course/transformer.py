@@ -2,7 +2,7 @@
 
 It trains and translates like any `EncoderDecoder`. Features are normalized before each part of a block, not
 after, so that it trains without warming up the learning rate (Xiong et al., 2020). A wrong argument raises a
-TypeError or a ValueError that names it; that states and layers differ in size is said by PyTorch.
+TypeError or a ValueError that names it; PyTorch itself reports states and layers of different sizes.
 """
 
 from typing import Any, NamedTuple
@@ -241,7 +241,7 @@ class TransformerEncoder(Encoder):
 
 
 class TransformerState(NamedTuple):
-    """What a decoder has to know of the source and of the steps before.
+    """State of the decoder: keys and values of the source and of the earlier steps.
 
     Attributes
     ----------

@@ -7,7 +7,7 @@ from mha_course.practice.turn import numbers, turn
 
 
 def joined(query: Tensor, enc_outputs: Tensor, embedded: Tensor, axis: int = -1) -> Tensor:
-    """One step's input with the dot product as score, where the softmax may run over a wrong axis."""
+    """Return one step's input, with dot-product scores and the softmax over `axis`, right or wrong."""
     weights = (query.unsqueeze(1) @ enc_outputs.mT).softmax(axis)
     return torch.cat((weights @ enc_outputs, embedded), dim=-1)
 

@@ -17,7 +17,7 @@ def attended(query: Tensor, keys: Tensor, values: Tensor, scale: bool = True) ->
 
 
 def grown(old: Tensor, new: Tensor) -> Tensor:
-    """Old keys or values with a new one at the end."""
+    """Append a new key or value to the old ones."""
     return torch.cat((old, new), dim=1)
 
 

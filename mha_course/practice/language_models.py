@@ -29,7 +29,7 @@ def perplexity(logits: Tensor, answers: Tensor) -> Tensor:
 
 
 def by_rank(probabilities: Tensor, p: float, descending: bool = True) -> Tensor:
-    """Which of the sorted probabilities are kept."""
+    """Return, for the sorted probabilities, whether each is kept."""
     ordered = probabilities.sort(descending=descending).values
     return ordered.cumsum(0) - ordered < p
 

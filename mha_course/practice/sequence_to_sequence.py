@@ -12,7 +12,7 @@ Model = Callable[[list[int]], Tensor]
 
 
 def writes(*sentence: int) -> Model:
-    """A model that knows one sentence, and after anything else writes token 8."""
+    """Return a model that knows one sentence, and after anything else writes token 8."""
 
     def logits(before: list[int]) -> Tensor:
         if len(before) > 30:
@@ -24,7 +24,7 @@ def writes(*sentence: int) -> Model:
 
 
 def steps(model: Model, bos: int, count: int) -> list[int]:
-    """All that a model writes in so many steps, whatever it is."""
+    """Return the tokens that a model writes in `count` steps, without stopping at the end token."""
     tokens = [bos]
     for _ in range(count):
         tokens.append(int(model(tokens).argmax()))

@@ -10,17 +10,17 @@ from mha_course.practice.turn import numbers, turn
 
 
 def mixing(X: Tensor) -> Tensor:
-    """Stand for attention: the mean of a token and of those before it."""
+    """Replace attention: average each token with those before it."""
     return X.cumsum(0) / torch.arange(1, len(X) + 1)[:, None]
 
 
 def processing(X: Tensor) -> Tensor:
-    """Stand for a feed-forward network: each token by itself."""
+    """Replace the feed-forward network: change each token by itself."""
     return 2 * X.relu() - 1
 
 
 def normalized(X: Tensor) -> Tensor:
-    """Stand for layer normalization."""
+    """Replace layer normalization, without its parameters."""
     return F.layer_norm(X, X.shape[-1:])
 
 
@@ -39,7 +39,7 @@ def block(X: Tensor, mha: Any, ffn: Any, ln: Any) -> Tensor:
 
 
 def pairs(steps: int, d: int, power: float = 2) -> tuple[Tensor, Tensor]:
-    """Sines and cosines of the angles of each position."""
+    """Return the sines and cosines of the angles of each position."""
     angles = torch.arange(steps)[:, None] / 10000 ** (power * torch.arange(d // 2) / d)
     return angles.sin(), angles.cos()
 
