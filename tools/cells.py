@@ -77,7 +77,13 @@ FOLDING_TAGS = {"hide-input", "hide-cell", "claim"}
 
 def role_of(cell: Cell) -> Role:
     """Return a cell's role as far as the cell alone tells it; `roles` also looks at its place."""
-    key, kind = cell["id"], cell["cell_type"]
+    role = role_by_id(cell["id"], cell["cell_type"])
+    return Role.CLAIM if role is Role.CODE and is_claim(cell) else role
+
+
+@cache
+def role_by_id(key: str, kind: str) -> Role:
+    """Return the role of a cell as far as its id and its type tell it."""
     if SINGLE.get(key) == kind:
         return Role(key)
     if kind == "markdown":
@@ -94,7 +100,7 @@ def role_of(cell: Cell) -> Role:
             return Role.SHOWN_CLASS
         if FUNCTION_ID.fullmatch(key):
             return Role.SHOWN_FUNCTION
-        return Role.CLAIM if is_claim(cell) else Role.CODE
+        return Role.CODE
     return Role.TEXT
 
 
@@ -152,10 +158,9 @@ def is_folded(cell: Cell) -> bool:
     return role_of(cell) is Role.SETUP or bool(FOLDING_TAGS & set(cell["metadata"].get("tags", [])))
 
 
-@cache
 def is_made(key: str) -> bool:
     """Return True for the id of a Markdown cell that sync makes and nobody translates."""
-    return role_of({"id": key, "cell_type": "markdown", "metadata": {}}) in (Role.SEEDS, Role.TABLE)
+    return role_by_id(key, "markdown") in (Role.SEEDS, Role.TABLE)
 
 
 def is_made_code(cell: Cell) -> bool:

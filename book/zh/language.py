@@ -3,14 +3,14 @@
 
 def faults(text):
     """Yield the Simplified characters of a text."""
-    if found := sorted(set(filter(is_simplified, text))):
+    if found := sorted(filter(is_simplified, set(text))):
         yield f"has Simplified characters: {''.join(found)}"
 
 
 def is_simplified(character):
     """Return whether only mainland China's basic set has the character."""
-    only = has("gb2312", character) and not has("big5", character)
-    return character > "\u2e7f" and only
+    is_han = character > "\u2e7f"
+    return is_han and has("gb2312", character) and not has("big5", character)
 
 
 def has(encoding, character):

@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 
 from nbformat import NotebookNode
@@ -121,8 +122,12 @@ def is_in(course: Course, language: str, written: str, text: str) -> bool:
     return any(readings(number, point) & readings(written, ".") for number in numbers(text))
 
 
+@cache
 def numbers(text: str) -> list[str]:
-    """Return the numbers in the prose of a cell as written, without versions and names such as `h1`."""
+    """Return the numbers in the prose of a cell as written, without versions and names such as `h1`.
+
+    They are found once, and not to be changed.
+    """
     return NUMBER.findall(VERSION.sub(" ", plain(text)))
 
 
