@@ -548,13 +548,13 @@ def test_what_was_read_is_marked_and_can_be_forgotten(browser, address):
 def test_a_chapter_is_marked_by_hand_and_the_next_one_offered(browser, address):
     page = browser.new_page(viewport=PHONE)
     page.goto(f"{address}/en/attention-pooling.html")
-    page.locator("main > .tick input").check()
+    page.locator("article > .tick input").check()
     page.goto(f"{address}/zh/index.html")
     start = page.locator(".start a")
     assert start.get_attribute("href") == "scoring-functions.html"
     assert start.inner_text().startswith("下一章：2 ")
     page.goto(f"{address}/en/attention-pooling.html#summary")
-    page.locator("main > .tick input").uncheck()
+    page.locator("article > .tick input").uncheck()
     page.goto(f"{address}/en/index.html")
     assert page.locator(".read").count() == 0
     assert start.get_attribute("href").startswith("attention-pooling.html")
@@ -595,7 +595,7 @@ def test_progress_is_saved_as_a_table_for_a_teacher(browser, address):
     assert page.locator(".save:visible").count() == 0  # nothing to save yet
     page.click("details.answer:has(.right) > summary")
     page.locator("section.exercise .tick input").first.check()
-    page.locator("main > .tick input").check()
+    page.locator("article > .tick input").check()
     questions = page.locator("details.answer > .right").count()
     tasks = page.locator("section.exercise").count()
     title = page.locator(f'.chapters li[data-stem="{CHAPTER}"] .title').inner_text()

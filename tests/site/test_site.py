@@ -324,6 +324,13 @@ def test_a_phone_breaks_no_short_bracket(code, kept):
     assert [part.get_text() for part in on_a_phone(code).select(".kept")] == kept
 
 
+def test_only_what_has_a_colour_or_must_stay_whole_is_an_element():
+    line = on_a_phone("x = self.norm(x + attend(x, n) ** 2)  # norm").select_one(".line")
+    elements = [(part["class"][0], part.get_text()) for part in line.find_all("span")]
+    names = [("n", "norm"), ("n", "attend"), ("kept", "(x, n)"), ("o", "**")]
+    assert elements == [*names, ("mi", "2"), ("c1", "# norm")]
+
+
 def on_a_phone(code):
     """A block of code with marks for where a phone may break its lines."""
     lines = PRE.sub(by_line, highlight(code, PythonLexer(), HtmlFormatter(nowrap=False)))

@@ -10,7 +10,10 @@ PUNCTUATION = re.compile(r'<span class="p">([^<]{2,})</span>')
 OPENING, CLOSING = (rf'<span class="p">[{signs}]</span>' for signs in (r"(\[{", r")\]}"))
 INNERMOST = re.compile(f"{OPENING}(?:(?!{OPENING}|{CLOSING}).)*{CLOSING}")
 SHAPE = re.compile(r"\([^()]*\)")  # in a comment
-LONG_CALL = re.compile(rf'(?<!"kept">)<span class="p">\(</span>(?!{CLOSING})')
+LONG_CALL = re.compile(rf'<span class="p">\(</span>(?!{CLOSING})')
+COLOURLESS = re.compile(r'<span class="(?:bp|n|nn|o|p|vm|w)">([^<]*)</span>')
+# Names, and signs of two characters, stay elements: no line is broken in them.
+NEEDLESS = re.compile(r'<span class="(?:(?:bp|nn|p|vm|w)">([^<]*)|[no]">([^<&]|&\w+;))</span>')
 
 
 def by_line(match: re.Match[str]) -> str:
@@ -25,18 +28,20 @@ def line_element(line: str) -> str:
     indent = len(text) - len(text.lstrip())
     line = PUNCTUATION.sub(lambda token: "".join(f'<span class="p">{sign}</span>' for sign in token[1]), line)
     line = INNERMOST.sub(kept_if_short, line)
-    line = LONG_CALL.sub(r"\g<0><wbr>", line)
+    line = NEEDLESS.sub(r"\1\2", LONG_CALL.sub(r"\g<0><wbr>", line))
     code, mark, comment = line.partition('<span class="c1">')
     line = code + mark + SHAPE.sub(kept_if_short, comment)
     style = f' style="--in:{indent}ch"' if indent else ""
-    if len(text) > LINE and '</span>  <span class="c1">' in line:
+    if len(text) > LINE and mark and code.strip():
         return f'<span class="line noted"{style}>{line.removesuffix("</span>")}\n</span></span>'
     return f'<span class="line"{style}>{line}\n</span>'
 
 
 def kept_if_short(bracket: re.Match[str]) -> str:
-    is_short = len(shown(bracket[0])) <= BRACKET
-    return f'<span class="kept">{bracket[0]}</span>' if is_short else bracket[0]
+    """Return a short bracket as one element, with others in it for colours alone."""
+    if len(shown(bracket[0])) > BRACKET:
+        return bracket[0]
+    return '<span class="kept">' + COLOURLESS.sub(r"\1", bracket[0]) + "</span>"
 
 
 def shown(line: str) -> str:

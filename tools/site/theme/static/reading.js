@@ -163,7 +163,7 @@
         read[stem] = isRead || "";
       });
     });
-    document.querySelector(".neighbours").before(label);
+    document.querySelector("article").append(label); // last: before something, it would style all of the page anew
     whole = label.firstChild;
   }
   recall();
