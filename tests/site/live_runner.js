@@ -28,9 +28,19 @@ const perModule = (steps, watch) =>
       .map(([name, map]) => [name, plain(map)]),
   );
 
+// Appends all numbers to a file; returns how many each row of each name has.
+function written(rows, file) {
+  const numbers = Object.values(rows).map(own => own.map(row => Array.from(row, plain).flat()));
+  appendFileSync(file, new Uint8Array(Float32Array.from(numbers.flat(2)).buffer));
+  const counts = numbers.map(own => own.map(row => row.length));
+  return Object.fromEntries(Object.keys(rows).map((name, i) => [name, counts[i]]));
+}
+
 function result(sentence, options) {
   if (request.kind === "LanguageModel") {
-    const logits = model.forward([courseLive.BOS, ...sentence.map(token => model.ids.get(token))]);
+    const ids = [courseLive.BOS, ...sentence.map(token => model.ids.get(token))];
+    if (options.trace) return { counts: written(model.trace(ids).rows, options.trace) };
+    const logits = model.forward(ids);
     return {
       logits: plain(logits),
       probabilities: plain(courseLive.nextTokenProbabilities(logits.at(-1), options)),
@@ -38,10 +48,7 @@ function result(sentence, options) {
   }
   if (options.trace) {
     const { rows, tokens } = model.trace(sentence);
-    const numbers = Object.values(rows).map(own => own.map(row => Array.from(row, plain).flat()));
-    appendFileSync(options.trace, new Uint8Array(Float32Array.from(numbers.flat(2)).buffer));
-    const counts = numbers.map(own => own.map(row => row.length));
-    return { tokens, counts: Object.fromEntries(Object.keys(rows).map((name, i) => [name, counts[i]])) };
+    return { tokens, counts: written(rows, options.trace) };
   }
   const { steps, tokens } = model.translate(sentence, { ...options, off: new Set(options.off) });
   const weights =

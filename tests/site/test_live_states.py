@@ -112,6 +112,7 @@ def test_the_address_follows_the_translator(browser: Browser, site: Path) -> Non
     ("stem", "component"),
     [
         ("transformer", "walk"),
+        ("language-models", "gpt"),
         ("looking-at-heads", "heads"),
         ("pruning-heads", "pruning"),
         ("bahdanau-attention", "translator"),

@@ -1,6 +1,7 @@
 """The walk through the Transformer: every number that it shows is PyTorch's."""
 
 import json
+import math
 import re
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -11,15 +12,31 @@ from browsing import DESK, WIDE, Watched, broken_rules
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 from test_live import TEST, in_javascript
 from test_live_browser import ALONE, SLIM
+from torch import Tensor
 
 from tools.course import Course
-from tools.experiments.live_models import load_model
-from tools.experiments.live_walk import intermediate
+from tools.experiments.live_models import LANGUAGE_MODEL, load_model
+from tools.experiments.live_walk import intermediate, intermediate_of_language_model
 from tools.site.live import places
 
 COURSE_SENTENCE = ["give", "me", "two", "new", "hats", "."]
+COURSE = Course()
+WALKS = [("transformer", "walk"), ("language-models", "gpt")]
 UNKNOWN = ("give", "me", "two", "zebras", ".")
 TRACED = [UNKNOWN, *TEST["fr"]]
+
+
+def check_rows(counts: dict[str, list[int]], expected: dict[str, Tensor], numbers: Tensor, start: int) -> int:
+    """Each row that a script computed is PyTorch's; return where the next sentence's numbers start."""
+    for name, lengths in counts.items():
+        assert len(lengths) == len(expected[name]), name
+        heads = expected[name].shape[1] if expected[name].dim() == 3 else 1
+        rows = zip(lengths, expected[name], strict=True)  # a causal row has no later keys
+        other = torch.cat([row[..., : length // heads].flatten() for length, row in rows])
+        own = numbers[start : start + len(other)]
+        assert torch.allclose(own, other, rtol=0, atol=1e-4), name
+        start += len(other)
+    return start
 
 
 def test_every_intermediate_tensor_of_the_walk_is_pytorchs_for_every_test_sentence(tmp_path: Path) -> None:
@@ -33,35 +50,43 @@ def test_every_intermediate_tensor_of_the_walk_is_pytorchs_for_every_test_senten
         hidden = {"encoder", "decoder", "encoder.positions.dropout", "decoder.positions.dropout"}
         missing = expected.keys() - one["counts"].keys() - hidden
         assert {name.rpartition(".")[2] for name in missing} <= {"ffn", "dropout"}, missing
-        for name, counts in one["counts"].items():
-            assert len(counts) == len(expected[name]), name
-            heads = expected[name].shape[1] if expected[name].dim() == 3 else 1
-            rows = zip(counts, expected[name], strict=True)  # a decoder's step has no later keys
-            other = torch.cat([row[..., : count // heads].flatten() for count, row in rows])
-            own = numbers[start : start + len(other)]
-            assert torch.allclose(own, other, rtol=0, atol=1e-4), (source, name)
-            start += len(other)
+        start = check_rows(one["counts"], expected, numbers, start)
     assert start == len(numbers)
 
 
-def opened(page: Page, site: Path, address: str, code: str = "en") -> Locator:
-    """Open the chapter at an address of the walk, which starts it; its box."""
-    page.goto((site / code / "transformer.html").as_uri() + address)
+def test_every_intermediate_tensor_of_the_language_model_is_pytorchs(tmp_path: Path) -> None:
+    model, (_, vocabulary) = load_model(LANGUAGE_MODEL)
+    prompts = [("give", "me", "two", "new"), ("does", "the", "teacher"), (), *TEST["fr"][:60]]
+    trace = tmp_path / "trace"
+    (traced,) = in_javascript(LANGUAGE_MODEL, [{"sentences": prompts, "options": {"trace": str(trace)}}])
+    numbers = torch.from_file(str(trace), size=trace.stat().st_size // 4)
+    start = 0
+    for prompt, one in zip(prompts, traced, strict=True):
+        expected = intermediate_of_language_model(model, vocabulary, list(prompt))
+        missing = {name.rpartition(".")[2] for name in expected.keys() - one["counts"].keys()}
+        assert missing <= {"attention", "ffn", "dropout"}, missing  # which are inside sums that are compared
+        start = check_rows(one["counts"], expected, numbers, start)
+    assert start == len(numbers)
+
+
+def opened(page: Page, site: Path, address: str, code: str = "en", stem: str = "transformer") -> Locator:
+    """Open the chapter at an address of its walk, which starts it; its box."""
+    page.goto((site / code / f"{stem}.html").as_uri() + address)
     box = page.locator(".live-walk")
     box.locator(".walk-title").wait_for()
     return box
 
 
-def test_the_walk_by_keyboard_alone_with_every_step_fit_for_all_readers(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=SLIM, reduced_motion="reduce", bypass_csp=True)  # for axe
+def walked(page: Page, site: Path, stem: str, component: str) -> list[str]:
+    """The names of the steps of a walk that is made by keyboard alone; each is fit for all readers."""
     watched = Watched(page)
-    page.goto((site / "en" / "transformer.html").as_uri())
-    page.locator('.live[data-live="walk"] > button').focus()
+    page.goto((site / "en" / f"{stem}.html").as_uri())
+    page.locator(f'.live[data-live="{component}"] > button').focus()
     page.keyboard.press("Enter")
     box = page.locator(".live-walk")
     box.locator(".walk-title").wait_for()
     page.evaluate(ALONE)
-    names = []
+    names: list[str] = []
     for _ in range(40):
         assert page.evaluate(WIDE) == [], names
         if len(names) % 3 == 0 or not box.locator(".walk-area").count():  # each kind of picture is among them
@@ -74,14 +99,91 @@ def test_the_walk_by_keyboard_alone_with_every_step_fit_for_all_readers(browser:
         ):
             break
     assert len(names) == len(set(names)) == box.locator(".walk-path button").count()
-    for code in Course().languages:  # as the home page says
-        assert str(len(names)) in Course().words(code)["live.hero.more"]
-    assert (
-        box.locator(".walk-told").inner_text().endswith("This is the reference translation, token for token.")
-    )
+    assert all(url.startswith(("file:", "data:")) for url in watched.requests)
+    return names
+
+
+def test_the_walk_by_keyboard_alone_with_every_step_fit_for_all_readers(browser: Browser, site: Path) -> None:
+    page = browser.new_page(viewport=SLIM, reduced_motion="reduce", bypass_csp=True)  # for axe
+    names = walked(page, site, "transformer", "walk")
+    for code in COURSE.languages:  # as the home page says
+        assert str(len(names)) in COURSE.words(code)["live.hero.more"]
+    told = page.locator(".walk-told").inner_text()
+    assert told.endswith("This is the reference translation, token for token.")
     page.keyboard.press("ArrowLeft")
     assert "step=logits" in page.url
-    assert all(url.startswith(("file:", "data:")) for url in watched.requests)
+
+
+def test_the_language_model_appends_a_token_and_keeps_what_it_knew(browser: Browser, site: Path) -> None:
+    model, (_, vocabulary) = load_model(LANGUAGE_MODEL)
+    prompt = ["give", "me", "two", "new"]
+    page = browser.new_page(viewport=SLIM, reduced_motion="reduce", bypass_csp=True)  # for axe
+    names = walked(page, site, "language-models", "gpt")
+    assert names[0] == "tokens" and names[-1] == "append"
+    box = page.locator(".live-gpt")
+    # the keys that it keeps are those of the step before, and the table says them
+    box.locator(".walk-more summary").click()
+    box.locator(".walk-more tbody td").last.wait_for()
+    told = [
+        text.replace("−", "-")
+        for text in box.locator(".walk-more table").first.locator("td").all_inner_texts()
+    ]
+    longer = intermediate_of_language_model(model, vocabulary, [*prompt, "cups"])
+    keys = longer["blocks.0.attention.keys"][:, 16:32]  # of head 1
+    assert [float(text) for text in told if text] == pytest.approx(keys.flatten().tolist(), abs=0.006)
+    assert box.locator(".walk-kept").count() == 2 * (len(prompt) + 1)  # <bos> too, of keys and values
+    box.locator(".walk-chips button").focus()
+    page.keyboard.press("Enter")
+    assert box.locator(".walk-title b").inner_text() == "Tokens"
+    assert box.locator(".walk-cards b").all_inner_texts() == ["<bos>", *prompt, "cups"]
+    assert parse_qs(page.url.partition("?")[2])["sentence"] == ["give me two new cups"]
+    box.locator(".walk-path button").last.click()
+    box.locator(".walk-chips button", has_text=".").click()
+    box.locator(".walk-path button").last.click()
+    assert box.locator(".walk-chips button").count() == 0  # <eos> is likeliest
+    assert COURSE.words("en")["live.gpt.ended"] in box.inner_text()
+
+
+def test_an_address_leads_into_the_language_model(browser: Browser, site: Path) -> None:
+    model, (_, vocabulary) = load_model(LANGUAGE_MODEL)
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
+    address = "#play-gpt?step=softmax&layer=1&head=3&sentence=give+me+two+new"
+    box = opened(page, site, address, stem="language-models")
+    rows = intermediate_of_language_model(model, vocabulary, ["give", "me", "two", "new"])
+    weight = rows["blocks.1.attention.weights"][-1, 3].max()
+    assert weight > 0.9 and f"{weight:.2f}, and it goes to two" in box.locator(".walk-told").inner_text()
+    # in place of a token, those that the model holds likeliest there
+    box.locator(".walk-path button").first.click()
+    box.locator(".walk-cards button").nth(2).click()
+    offered = box.locator(".walk-chips").first.locator("button").all_inner_texts()
+    best = rows["dense"][2].topk(12).indices.tolist()
+    likely = [token for token in vocabulary.to_tokens(best) if token not in ("two", "<eos>")]
+    assert offered == likely[: len(offered)] and len(offered) == 8
+    box.locator(".walk-chips button").first.click()
+    assert box.locator(".walk-cards b").nth(3).inner_text() == offered[0]
+    # a word that it has never seen
+    box = opened(page, site, "#play-gpt?sentence=give+me+zebras", stem="language-models")
+    box.get_by_text("<unk>", exact=True).first.wait_for()
+    assert "has never seen" in box.locator(".walk-told").inner_text()
+
+
+def test_a_hand_turns_as_the_cell_says(browser: Browser, site: Path) -> None:
+    model, (_, vocabulary) = load_model(LANGUAGE_MODEL)
+    rows = intermediate_of_language_model(model, vocabulary, ["give", "me", "two", "new"])
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
+    box = opened(page, site, "#play-gpt?step=rotary&layer=1&head=2", stem="language-models")
+    box.locator(".walk-area").first.focus()
+    for feature in range(1, 11, 3):  # of both halves
+        equation = box.locator(".walk-equation").inner_text().replace("−", "-").replace("\xa0", " ")
+        (found,) = re.findall(r"(-?[\d.]+) · cos θ ([+-]) ([\d.]+) · sin θ ≈ (-?[\d.]+)", equation)
+        own, sign, partner, turned = found
+        angle = 4 / 10000 ** (feature % 8 / 8)
+        by_hand = float(own) * math.cos(angle) + float(sign + partner) * math.sin(angle)
+        expected = rows["blocks.1.attention.queries"][4, 32 + feature].item()
+        assert by_hand == pytest.approx(expected, abs=0.011)  # of rounded numbers
+        assert float(turned) == pytest.approx(expected, abs=0.006)
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
 
 
 def test_a_cell_shows_the_number_and_the_products_that_made_it(browser: Browser, site: Path) -> None:
@@ -100,6 +202,7 @@ def test_a_cell_shows_the_number_and_the_products_that_made_it(browser: Browser,
         page.keyboard.press(key)  # to new, which asks, and hats, which is asked; the step stays
     assert box.locator(".walk-where").inner_text() == "new → hats"
     box.locator(".walk-detail summary").click()
+    box.locator(".walk-terms td").last.wait_for()
     products = [
         float(text.replace("−", "-")) for text in box.locator(".walk-terms td:last-child").all_inner_texts()
     ]
@@ -168,20 +271,21 @@ def test_when_the_walk_begins_the_rest_of_the_page_moves_as_one(browser: Browser
 
 
 @pytest.mark.parametrize("screen", [SLIM, {"width": 1440, "height": 900}], ids=["phone", "desk"])
+@pytest.mark.parametrize(("stem", "component"), WALKS)
 def test_the_button_to_the_next_step_stays_where_it_is(
-    browser: Browser, site: Path, screen: ViewportSize
+    browser: Browser, site: Path, screen: ViewportSize, stem: str, component: str
 ) -> None:
     page = browser.new_page(viewport=screen, reduced_motion="reduce")
-    box = opened(page, site, "#play-walk")
+    box = opened(page, site, f"#play-{component}", stem=stem)
     forward = box.locator(".walk-controls button").last
     tops = []
     for _ in range(box.locator(".walk-path button").count()):
         tops.append(forward.evaluate("button => Math.round(button.getBoundingClientRect().top)"))
         page.keyboard.press("ArrowRight")
-    assert len(tops) > 20 and max(tops) - min(tops) < 4, tops
+    assert len(tops) >= 12 and max(tops) - min(tops) < 4, tops
 
 
-@pytest.mark.parametrize("code", list(Course().languages))
+@pytest.mark.parametrize("code", list(COURSE.languages))
 def test_layers_and_heads_take_one_line_on_a_phone(browser: Browser, site: Path, code: str) -> None:
     page = browser.new_page(viewport=SLIM)
     choice = opened(page, site, "#play-walk?step=scores", code).locator(".walk-choice")
@@ -231,15 +335,18 @@ def test_an_address_leads_to_a_step_and_where_the_network_errs_the_walk_says_so(
     assert "has never seen" in box.locator(".walk-told").inner_text()
 
 
-def test_a_section_leads_to_its_step_and_the_step_back_to_it(browser: Browser, site: Path) -> None:
-    sections = next(place["sections"] for place in places() if place["component"] == "walk")
+@pytest.mark.parametrize(("stem", "component"), WALKS)
+def test_a_section_leads_to_its_step_and_the_step_back_to_it(
+    browser: Browser, site: Path, stem: str, component: str
+) -> None:
+    sections = next(place["sections"] for place in places() if place["component"] == component)
     page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    page.goto((site / "tr" / "transformer.html").as_uri())
+    page.goto((site / "tr" / f"{stem}.html").as_uri())
     assert page.locator(".live-step").count() == len(sections)
     for cell, step in sections.items():
         page.locator(f"section#{cell} > .live-step a").click()
         page.locator(f".live-walk .walk-reading a[href='#{cell}']").wait_for()  # of this step
-        assert page.url.endswith(f"#play-walk?step={step}")
+        assert page.url.endswith(f"#play-{component}?step={step}")
         page.locator(".live-walk .walk-reading a").click()
         assert page.url.endswith(f"#{cell}")
 
@@ -261,17 +368,20 @@ def test_in_a_frame_there_is_the_walk_alone_and_it_plays(browser: Browser, site:
     assert title.inner_text() == second
 
 
-def test_the_sizes_in_the_texts_are_the_networks() -> None:
-    model, _ = load_model("transformer-fr")
-    block = model.encoder.blocks[0]
-    sizes = {model.encoder.embedding.embedding_dim, block.ffn[0].out_features}
-    head = model.encoder.embedding.embedding_dim // block.attention.num_heads
-    sizes |= {head, int(head**0.5)}
-    for code in Course().languages:
-        texts = [
-            text
-            for key, text in Course().words(code).items()
-            if re.match(r"live\.(walk\.\w+_told|hero\.(?!more))", key)
-        ]
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("transformer-fr", r"live\.(walk\.\w+_told|hero\.(?!more))"),
+        (LANGUAGE_MODEL, r"live\.gpt\.\w+_told"),
+    ],
+)
+def test_the_sizes_in_the_texts_are_the_networks(name: str, keys: str) -> None:
+    model, _ = load_model(name)
+    part = getattr(model, "encoder", model)
+    features, hidden = part.embedding.embedding_dim, part.blocks[0].ffn[0].out_features
+    head = features // part.blocks[0].attention.num_heads
+    sizes = {features, hidden, head, int(head**0.5)}
+    for code in COURSE.languages:
+        texts = [text for key, text in COURSE.words(code).items() if re.match(keys, key)]
         found = {int(number) for text in texts for number in re.findall(r"\d+", text)}
         assert found - {0, 1} == sizes, code

@@ -13,8 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from mha_course.attention import MultiHeadAttention
+from mha_course.attention import MultiHeadAttention, join_heads, split_heads
 from mha_course.corpus import TARGETS, Vocabulary, load_corpus
+from mha_course.language_model import LanguageModel, RotaryAttention, rotary
 from mha_course.translation import translate_all
 from tools.experiments.layouts import SENTENCE
 from tools.experiments.live_models import FOLDER, load_model, train
@@ -25,10 +26,48 @@ INPUTS_SHOWN = ("norm_1", "norm_2", "norm_3", "norm", "W_o")
 Vocabularies = tuple[Vocabulary, Vocabulary]
 
 
-@torch.no_grad()
 def intermediate(
     model: Any, vocabularies: Vocabularies, source: list[str], target: list[str]
 ) -> dict[str, Tensor]:
+    """Return what a Transformer computes for a pair: `outputs`, and attention's scores and weights."""
+    source_words, target_words = vocabularies
+    read = torch.tensor([[*source_words[source], source_words.eos]])  # (1, source steps)
+    written = torch.tensor([[target_words.bos, *target_words[target]]])  # (1, target steps)
+    kept = outputs(model, read, written)
+    for name, module in model.named_modules():
+        if isinstance(module, MultiHeadAttention):
+            projected = (kept[f"{name}.W_q"], kept[f"{name}.W_k"])
+            kept |= attention(name, *projected, module.num_heads, is_causal="self_attention" in name)
+    return kept
+
+
+def intermediate_of_language_model(
+    model: LanguageModel, vocabulary: Vocabulary, prompt: list[str]
+) -> dict[str, Tensor]:
+    """Return the same of a language model that reads a prompt, and its turned queries and keys."""
+    kept = outputs(model, torch.tensor([[vocabulary.bos, *vocabulary[prompt]]]))
+    for name, module in model.named_modules():
+        if isinstance(module, RotaryAttention):
+            for letter, turned in (("q", "queries"), ("k", "keys")):
+                heads = split_heads(kept[f"{name}.W_{letter}"][None], module.num_heads)
+                kept[f"{name}.{turned}"] = join_heads(rotary(heads))[0]  # (steps, num_hiddens)
+            projected = (kept[f"{name}.queries"], kept[f"{name}.keys"])
+            kept |= attention(name, *projected, module.num_heads, is_causal=True)
+    return kept
+
+
+def attention(name: str, queries: Tensor, keys: Tensor, num_heads: int, is_causal: bool) -> dict[str, Tensor]:
+    """Return scores, before they are divided, and weights of each query, head and key."""
+    asked, known = (rows.view(len(rows), num_heads, -1) for rows in (queries, keys))
+    scores = torch.einsum("qhf,khf->qhk", asked, known)  # (queries, heads, keys)
+    if is_causal:
+        future = torch.ones(scores.shape[0], scores.shape[2]).triu(1).bool()  # (queries, keys)
+        scores = scores.masked_fill(future[:, None], -torch.inf)
+    return {f"{name}.scores": scores, f"{name}.weights": (scores / asked.shape[-1] ** 0.5).softmax(dim=-1)}
+
+
+@torch.no_grad()
+def outputs(model: nn.Module, *inputs: Tensor) -> dict[str, Tensor]:
     """Return the output of each module of a forward pass by its name, and inputs as `name.input`."""
     kept: dict[str, Tensor] = {}
 
@@ -42,24 +81,9 @@ def intermediate(
         return hook
 
     handles = [module.register_forward_hook(keep(name)) for name, module in model.named_modules() if name]
-    source_words, target_words = vocabularies
-    read = torch.tensor([[*source_words[source], source_words.eos]])  # (1, source steps)
-    written = torch.tensor([[target_words.bos, *target_words[target]]])  # (1, target steps)
-    model(read, written)
+    model(*inputs)
     for handle in handles:
         handle.remove()
-    for name, module in model.named_modules():
-        if isinstance(module, MultiHeadAttention):
-            queries, keys = (
-                kept[f"{name}.{matrix}"].view(len(kept[f"{name}.{matrix}"]), module.num_heads, -1)
-                for matrix in ("W_q", "W_k")
-            )
-            scores = torch.einsum("qhf,khf->qhk", queries, keys)  # (queries, heads, keys)
-            if "self_attention" in name:
-                future = torch.ones(scores.shape[0], scores.shape[2]).triu(1).bool()  # (queries, keys)
-                scores = scores.masked_fill(future[:, None], -torch.inf)
-            kept[f"{name}.scores"] = scores
-            kept[f"{name}.weights"] = (scores / queries.shape[-1] ** 0.5).softmax(dim=-1)
     return kept
 
 

@@ -29,7 +29,8 @@ PREFIX = "live."
 def places() -> list[dict[str, Any]]:
     """Return the rows of `places.toml`: page, cell, component; `before` where it is
     put before its cell, `plays` where a stored run plays before the button is pressed,
-    `sections` where sections lead to a step of it."""
+    `sections` where sections lead to a step of it, `words` where it also has another
+    component's words."""
     rows: list[dict[str, Any]] = tomllib.loads((HERE / "places.toml").read_text(encoding="utf-8"))["place"]
     return rows
 
@@ -40,11 +41,14 @@ def digest() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in FILES)).hexdigest()[:8]
 
 
-def words_of(component: str, every: dict[str, str]) -> dict[str, str]:
-    """Return a component's words, and those that all components share, without their prefixes."""
+def words_of(component: str, every: dict[str, str], other: str = "") -> dict[str, str]:
+    """Return a component's words without prefixes: its own, else `other`'s, else those that all share."""
     own = {key.removeprefix(PREFIX): word for key, word in every.items() if key.startswith(PREFIX)}
-    parts = {key: key.rpartition(".") for key in own}
-    return {name: own[key] for key, (kind, _, name) in parts.items() if kind in ("", component)}
+    found: dict[str, dict[str, str]] = {}
+    for key, word in own.items():
+        kind, _, name = key.rpartition(".")
+        found.setdefault(kind, {})[name] = word
+    return found[""] | found.get(other, {}) | found.get(component, {})
 
 
 def targets(kind: str) -> list[str]:
@@ -56,7 +60,7 @@ def markup(app: Sphinx, place: dict[str, Any]) -> str:
     """Return the button that starts a component, and what its script has to know."""
     component, course, code = place["component"], course_of(app.config), app.config.course_language
     language = course.languages[code]
-    word = words_of(component, words(app.config))
+    word = words_of(component, words(app.config), place.get("words", ""))
     facts = {
         "code": language.code,
         "locale": language.locale or language.html,
@@ -77,9 +81,10 @@ def markup(app: Sphinx, place: dict[str, Any]) -> str:
     return f'<div class="live" id="play-{component}"{data}>{hero}{button}</div>'
 
 
-def step_link(app: Sphinx, component: str, step: str) -> str:
+def step_link(app: Sphinx, place: dict[str, Any], step: str) -> str:
     """Return a link that starts a component at one of its steps."""
-    word = words_of(component, words(app.config))["see"]
+    component = place["component"]
+    word = words_of(component, words(app.config), place.get("words", ""))["see"]
     return f'<p class="live-step"><a href="#play-{component}?step={step}">{escape(word)}</a></p>'
 
 
@@ -119,7 +124,7 @@ def put_in_place(app: Sphinx, doctree: nodes.document, page: str) -> None:
             for section in list(doctree.findall(nodes.section)):
                 for cell, step in place.get("sections", {}).items():
                     if cell in section["ids"]:
-                        link = step_link(app, place["component"], step)
+                        link = step_link(app, place, step)
                         section.insert(1, nodes.raw("", link, format="html"))  # below its heading
 
 

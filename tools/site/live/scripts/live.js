@@ -3,7 +3,8 @@
 (() => {
   const own = document.currentScript.src;
   const NEEDS = {
-    walk: ["network.js", "heat.js", "matrix.js", "steps.js", "plan.js", "walk.js"],
+    walk: ["network.js", "heat.js", "matrix.js", "cells.js", "plan.js", "player.js", "steps.js", "walk.js"],
+    gpt: ["network.js", "heat.js", "matrix.js", "cells.js", "plan.js", "player.js", "gpt.js"],
     translator: ["network.js", "heat.js", "translator.js"],
     heads: ["network.js", "heat.js", "transformer.js", "heads.js"],
     pruning: ["network.js", "heat.js", "transformer.js", "pruning.js"],

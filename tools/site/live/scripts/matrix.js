@@ -65,15 +65,15 @@
       ),
     );
 
-  // `matrix` has a symbol, a role (its colour), the tokens of its rows, its values and perhaps a note; tables have the
-  // tokens of their columns too.
+  // `matrix` has a symbol, a role (its colour), the tokens of its rows, its values and perhaps a note; of its rows the
+  // first may be `kept` from before. Tables have the tokens of their columns too.
   function picture(matrix, words) {
     const { symbol, role, tokens, lang, values, columns, shape, note = "" } = matrix;
     const scale = matrix.scale ?? largest(values.map(row => row.filter(Number.isFinite)));
     const lines = values.map((row, i) =>
       element(
         "div",
-        { class: "walk-row" },
+        { class: i < (matrix.kept ?? 0) ? "walk-row walk-kept" : "walk-row" },
         element("span", { class: "walk-token", lang, "aria-hidden": "true" }, legible(tokens[i], words)),
         columns ? cells(row, i, { ...matrix, scale }) : strip(row, { role, scale, parts: matrix.parts }),
       ),

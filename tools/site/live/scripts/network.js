@@ -93,6 +93,16 @@
       return row;
     }
 
+    // What `compute` returns, with all its `rows`: for each name one row a token, of attention's scores and weights
+    // (heads, keys).
+    traced(compute) {
+      this.rows = {};
+      const result = compute();
+      const { rows } = this;
+      this.rows = null;
+      return { ...result, rows };
+    }
+
     linear(x, name) {
       return this.note(name, linear(x, this.parameters[`${name}.weight`], this.parameters[`${name}.bias`]));
     }
@@ -266,13 +276,8 @@
       );
     }
 
-    // A translation with all its `rows`: for each name one row a token, of attention's scores and weights (heads, keys).
     trace(tokens) {
-      this.rows = {};
-      const result = this.translate(tokens);
-      const { rows } = this;
-      this.rows = null;
-      return { ...result, rows };
+      return this.traced(() => this.translate(tokens));
     }
 
     initState(ids, options) {
@@ -353,19 +358,27 @@
 
     // The logits after each token, (steps, vocab_size). A few milliseconds for a sentence: it needs no cache.
     forward(ids) {
-      let sequence = ids.map(id => row(this.parameters["embedding.weight"], id));
+      let sequence = ids.map(id => this.note("embedding", row(this.parameters["embedding.weight"], id)));
       for (let layer = 0; layer < this.numLayers; layer += 1) {
         const block = `blocks.${layer}`;
         const name = `${block}.attention`;
         const normed = sequence.map(x => this.norm(x, `${block}.norm_1`));
-        const queries = normed.map((x, i) => this.rotary(this.linear(x, `${name}.W_q`), i));
+        const queries = normed.map((x, i) =>
+          this.note(`${name}.queries`, this.rotary(this.linear(x, `${name}.W_q`), i)),
+        );
         const projected = this.project(normed, name);
-        const keys = projected.keys.map((key, i) => this.rotary(key, i));
+        const keys = projected.keys.map((key, i) => this.note(`${name}.keys`, this.rotary(key, i)));
         const before = i => ({ keys: keys.slice(0, i + 1), values: projected.values.slice(0, i + 1) }); // causal
         sequence = sequence.map((x, i) => add(x, this.attend(queries[i], before(i), name).output));
-        sequence = sequence.map(x => add(x, this.ffn(this.norm(x, `${block}.norm_2`), `${block}.ffn`)));
+        sequence = sequence.map(x =>
+          this.note(block, add(x, this.ffn(this.norm(x, `${block}.norm_2`), `${block}.ffn`))),
+        );
       }
       return sequence.map(x => this.linear(this.norm(x, "norm"), "dense"));
+    }
+
+    trace(ids) {
+      return this.traced(() => ({ logits: this.forward(ids) }));
     }
   }
 
@@ -399,6 +412,7 @@
     pool,
     BOS,
     EOS,
+    UNK,
     MAX_STEPS,
   });
 })();

@@ -1,196 +1,41 @@
-// The steps of the walk: what each shows of a traced translation, and how the number in a cell came about.
+// The steps of the Transformer's walk: what each shows of a traced translation.
 // `run` holds the trace and where the reader looks: `rows`, `source`, `read` (the decoder's tokens), `word` (which
-// target token is being written), `layer`, `head`. A cell is [matrix, row, column].
-courseLive.walkSteps = ({ words, network }) => {
+// target token is being written), `wrong` (which is the first wrong one), `layer`, `head`.
+courseLive.transformerSteps = ({ words, network, cells, size }) => {
   const { number } = courseLive.heat;
   const { element } = courseLive;
-  const size = network.parameters["encoder.norm.weight"].rows / network.numHeads; // features of a head
-  const root = Math.sqrt(size);
+  const {
+    about,
+    features,
+    filledUp,
+    headCell,
+    hiddenCell,
+    isFuture,
+    italic,
+    linearCell,
+    mixtureCell,
+    normCell,
+    ofHead,
+    pairs,
+    perHead,
+    root,
+    scaledCell,
+    scoreCell,
+    shape,
+    signed,
+    softmaxCell,
+    stream,
+    sub,
+    sumCell,
+  } = cells;
 
   const block = (side, run) => `${side}.blocks.${run.layer}`;
   const rowsOf = (run, name) =>
     name.startsWith("decoder") && !/cross_attention\.W_[kv]$/.test(name)
       ? run.rows[name].slice(0, run.word + 1)
       : run.rows[name];
-  const ofHead = (rows, { head }) => rows.map(row => row.subarray(head * size, (head + 1) * size));
-  const perHead = (rows, { head }) => rows.map(row => row[head]);
-  const shape = (...numbers) => `(${numbers.join(", ")})`; // as PyTorch prints it
-  const sub = text => element("sub", {}, text);
-  const italic = text => element("i", {}, text);
-  const weightOf = (name, row) => {
-    const { columns, values } = network.parameters[`${name}.weight`];
-    return values.subarray(row * columns, (row + 1) * columns);
-  };
-  const biasOf = (name, i) => network.parameters[`${name}.bias`].values[i];
-  const times = (one, other) => Float64Array.from(one, (value, i) => value * other[i]);
-  const sum = numbers => numbers.reduce((total, value) => total + value, 0);
-  const signed = value => `${value < 0 ? "−" : "+"} ${number(Math.abs(value))}`;
-  const about = value => [" ≈ ", element("b", {}, number(value))]; // from numbers that are shown rounded
-  const around = value => (value < 0 ? `(${number(value)})` : number(value));
-
-  // --- what is shown ------------------------------------------------------------------------------------
-
   const english = run => ({ tokens: run.source, lang: "en" });
   const french = run => ({ tokens: run.read.slice(0, run.word + 1), lang: run.lang });
-  const features = (symbol, role, who, values, more = {}) => ({
-    symbol,
-    role,
-    ...who,
-    values,
-    shape: shape(values.length, values[0].length),
-    ...more,
-  });
-  const stream = (symbol, who, values, more) => features(symbol, "stream", who, values, more);
-
-  // A table of one head: queries below each other, keys beside each other.
-  function pairs(symbol, queries, keys, values, more = {}) {
-    return {
-      symbol,
-      role: "weight",
-      ...queries,
-      columns: keys.tokens,
-      columnsLang: keys.lang,
-      values,
-      shape: shape(queries.tokens.length, keys.tokens.length),
-      ...more,
-    };
-  }
-
-  // A causal row ends with its own token; the rest of the table is the future.
-  const filledUp = (rows, length, filler) =>
-    rows.map(row => Array.from({ length }, (_, j) => row[j] ?? filler));
-  const isFuture = (i, j) => j > i;
-
-  // --- how a number came about ----------------------------------------------------------------------------
-
-  // A linear layer's feature: the products of the input with a row of the matrix, and a bias.
-  function linearCell(symbol, name, input, j, role, inputName) {
-    const weights = weightOf(name, j);
-    const products = times(input, weights);
-    const total = sum(products);
-    return {
-      equation: [
-        italic(symbol),
-        sub(j),
-        " = Σ ",
-        italic("W x"),
-        " + ",
-        italic("b"),
-        ` = ${number(total)} ${signed(biasOf(name, j))}`,
-        ...about(total + biasOf(name, j)),
-      ],
-      strips: [
-        [inputName, input, "stream"],
-        ["W", weights, "soft"],
-        ["W x", products, role],
-      ],
-      terms: {
-        heads: [words.feature, inputName, "W", words.product],
-        rows: Array.from(products, (product, i) => [i, input[i], weights[i], product]),
-      },
-    };
-  }
-
-  function normCell(name, rows, i, j) {
-    const x = rows[`${name}.input`][i];
-    const mean = sum(x) / x.length;
-    const deviation = Math.sqrt(sum(x.map(value => (value - mean) ** 2)) / x.length + 1e-5);
-    const [scale, shift] = [
-      network.parameters[`${name}.weight`].values[j],
-      network.parameters[`${name}.bias`].values[j],
-    ];
-    return {
-      equation: [
-        `(${number(x[j])} − ${around(mean)}) / ${number(deviation)} · ${number(scale)} ${signed(shift)}`,
-        ...about(rows[name][i][j]),
-      ],
-      strips: [
-        ["x", x, "stream"],
-        ["LN(x)", rows[name][i], "stream"],
-      ],
-      mark: j,
-      note: words.learned,
-    };
-  }
-
-  // A sum on the residual stream; the sequences are what was there, what is added, and their sum.
-  function sumCell(symbol, sequences, i, j) {
-    const [before, added, after] = sequences.map(rows => rows[i]);
-    return {
-      equation: [`${number(before[j])} ${signed(added[j])}`, ...about(after[j])],
-      strips: [
-        ["x", before, "stream"],
-        [symbol, added, "output"],
-        [`x + ${symbol}`, after, "stream"],
-      ],
-      mark: j,
-    };
-  }
-
-  function scoreCell(query, key) {
-    const products = times(query, key);
-    return {
-      equation: [
-        element("b", { class: "walk-query" }, "q"),
-        " · ",
-        element("b", { class: "walk-key" }, "k"),
-        " = Σ ",
-        italic("q k"),
-        " = ",
-        element("b", {}, number(sum(products))),
-      ],
-      strips: [
-        ["q", query, "query"],
-        ["k", key, "key"],
-        ["q k", products, "weight"],
-      ],
-      terms: {
-        heads: [words.feature, "q", "k", words.product],
-        rows: Array.from(products, (product, i) => [i, query[i], key[i], product]),
-      },
-    };
-  }
-
-  const scaledCell = score => ({
-    equation: [`${number(score)} / √${size} = ${number(score)} / ${root}`, ...about(score / root)],
-  });
-
-  function softmaxCell(scores, who, j) {
-    const powers = Array.from(scores, score => Math.exp(score / root));
-    const total = sum(powers);
-    return {
-      equation: [
-        `exp(${number(scores[j] / root)}) / Σ exp ≈ ${number(powers[j])} / ${number(total)}`,
-        ...about(powers[j] / total),
-      ],
-      terms: {
-        heads: [words.token, words.scaled_short, "exp"],
-        rows: powers.map((power, i) => [who.tokens[i], scores[i] / root, power]),
-        lang: who.lang,
-        mark: j,
-      },
-    };
-  }
-
-  function mixtureCell(weights, values, who, j) {
-    const products = Array.from(weights, (weight, i) => weight * values[i][j]);
-    return {
-      equation: [
-        "Σ ",
-        italic("α"),
-        " ",
-        element("b", { class: "walk-value" }, "v"),
-        sub(j),
-        " = ",
-        element("b", {}, number(sum(products))),
-      ],
-      terms: {
-        heads: [words.token, "α", "v", words.product],
-        rows: products.map((product, i) => [who.tokens[i], weights[i], values[i][j], product]),
-        lang: who.lang,
-      },
-    };
-  }
 
   function positionCell(run, side, i, j) {
     const [embedded, encoded] = [run.rows[`${side}.embedding`][i], run.rows[`${side}.positions`][i]];
@@ -243,6 +88,7 @@ courseLive.walkSteps = ({ words, network }) => {
           kind: "cards",
           ...english(run),
           values: run.sourceIds.map(id => [id]),
+          from: 0,
           shape: `(${run.source.length},)`,
           symbol: words.tokens,
         },
@@ -359,17 +205,11 @@ courseLive.walkSteps = ({ words, network }) => {
       name: "heads",
       chooses: "layer",
       show: run => [
-        { kind: "maps", maps: inEncoder(run, "weights"), heads: network.numHeads },
+        { kind: "maps", maps: inEncoder(run, "weights") },
         features("H", "output", english(run), inEncoder(run, "W_o.input"), { parts: network.numHeads }),
       ],
       first: 1,
-      cell: (run, [, i, j]) => {
-        const [head, feature] = [Math.floor(j / size), j % size];
-        const weights = inEncoder(run, "weights")[i][head];
-        const mixed = mixtureCell(weights, ofHead(inEncoder(run, "W_v"), { head }), english(run), feature);
-        const name = courseLive.fill(words.of_head, { head, feature });
-        return { ...mixed, equation: [name, " ", mixed.equation] };
-      },
+      cell: (run, [, i, j]) => headCell(inEncoder(run, "weights")[i], inEncoder(run, "W_v"), english(run), j),
     },
     {
       name: "residual",
@@ -394,19 +234,14 @@ courseLive.walkSteps = ({ words, network }) => {
       name: "hidden",
       chooses: "layer",
       show: run => [features("ReLU", "stream", english(run), run.rows[`${block("encoder", run)}.ffn.1`])],
-      cell: (run, [, i, j]) => {
-        const name = `${block("encoder", run)}.ffn.0`;
-        const cell = linearCell("h", name, run.rows[`${block("encoder", run)}.norm_2`][i], j, "stream", "x");
-        return {
-          ...cell,
-          equation: [
-            ...cell.equation,
-            element("br"),
-            `max(0, ${number(run.rows[name][i][j])}) = `,
-            element("b", {}, number(Math.max(0, run.rows[name][i][j]))),
-          ],
-        };
-      },
+      cell: (run, [, i, j]) =>
+        hiddenCell(
+          `${block("encoder", run)}.ffn.0`,
+          run.rows,
+          run.rows[`${block("encoder", run)}.norm_2`][i],
+          i,
+          j,
+        ),
     },
     {
       name: "block",
@@ -583,7 +418,17 @@ courseLive.walkSteps = ({ words, network }) => {
       name: "sentence",
       title: words.sentence_step,
       show: run => [
-        { kind: "sentence" },
+        {
+          kind: "chips",
+          note: words.follow,
+          lang: run.lang,
+          chips: run.next.map((text, t) => ({
+            text,
+            leads: { step: "written", word: t },
+            isHere: t === run.word,
+            isWrong: t === run.wrong,
+          })),
+        },
         pairs(
           "A",
           { tokens: run.next, lang: run.lang },
@@ -596,5 +441,10 @@ courseLive.walkSteps = ({ words, network }) => {
       first: 1,
       cell: (run, [, i, j]) => softmaxCell(run.rows[`${cross(run)}.scores`][i][run.head], english(run), j),
     },
-  ].map(step => ({ title: words[step.name], told: words[`${step.name}_told`], ...step }));
+  ].map((step, place, all) => ({
+    side: place < all.findIndex(({ name }) => name === "written") ? "encoder" : "decoder",
+    title: words[step.name],
+    told: words[`${step.name}_told`],
+    ...step,
+  }));
 };
