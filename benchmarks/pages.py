@@ -58,14 +58,18 @@ def main() -> None:
     parser.add_argument("stems", nargs="*", metavar="STEM")
     course = Course()
     os.environ["OMP_NUM_THREADS"] = "1"
-    for stem in parser.parse_args().stems or course.numbers:
+    for stem in parser.parse_args().stems or course.chapter_numbers:
         measured = measure(course, stem)
         print(stem, *(f"{row['cell'] or 'all'} {row['seconds']}" for row in measured), flush=True)
-        known = [row for row in course.running if row["chapter"] != stem and row["chapter"] in course.numbers]
+        known = [
+            row
+            for row in course.running_times
+            if row["chapter"] != stem and row["chapter"] in course.chapter_numbers
+        ]
         text = io.StringIO()
         writer = csv.DictWriter(text, COLUMNS, delimiter="\t", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(sorted(known + measured, key=lambda row: course.numbers[row["chapter"]]))
+        writer.writerows(sorted(known + measured, key=lambda row: course.chapter_numbers[row["chapter"]]))
         write_atomically(course.root / RUNNING, text.getvalue())
 
 

@@ -29,7 +29,7 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where there is on
 
 
 class CourseError(Exception):
-    """Something that stops a command, in words that name the file and say what to do."""
+    """A fault that stops a command; its message names the file and says what to do."""
 
 
 @cache
@@ -180,12 +180,12 @@ class Course:
         return parts
 
     @property
-    def numbers(self) -> dict[str, int]:
+    def chapter_numbers(self) -> dict[str, int]:
         """Return the number of each chapter; pages of the part `reference`, and of none, have no number."""
-        named = (
-            stem for name, stems in self.parts.items() if name not in ("", "reference") for stem in stems
+        chapters = (
+            stem for part, stems in self.parts.items() if part not in ("", "reference") for stem in stems
         )
-        return {stem: number for number, stem in enumerate(named, 1)}
+        return {stem: number for number, stem in enumerate(chapters, 1)}
 
     @property
     def claims(self) -> list[dict[str, str]]:
@@ -193,12 +193,12 @@ class Course:
         return list(csv.DictReader(self.text(CLAIMS).splitlines(), delimiter="\t"))
 
     @property
-    def running(self) -> list[dict[str, str]]:
+    def running_times(self) -> list[dict[str, str]]:
         """Return running times in seconds of chapters (rows without a cell) and of their slowest cells."""
         return list(csv.DictReader(self.text(RUNNING).splitlines(), delimiter="\t"))
 
     def asked(self, language: str) -> dict[str, list[str]]:
-        """Return in which other words readers ask for passages, for the search: `stem#cell` to phrases."""
+        """Return for each passage, `stem#cell`, the other phrases that readers search it with."""
         path = f"book/{language}/asked.tsv"
         if not (self.root / path).exists():
             return {}

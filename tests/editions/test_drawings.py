@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from tools.course import ROOT, Course, CourseError
 from tools.editions import drawings
-from tools.editions.drawings import SVG, part_of_page
+from tools.editions.drawings import SVG, embeddable
 from tools.site.extension.drawings import HAN, lettered, translated
 
 matplotlib.use("agg")
@@ -54,7 +54,7 @@ def drawn() -> str:
 
 @pytest.fixture(scope="module")
 def figure() -> str:
-    return part_of_page(drawn(), "page-cell")
+    return embeddable(drawn(), "page-cell")
 
 
 def texts(svg: str) -> list[str]:
@@ -73,7 +73,7 @@ def test_a_matrix_is_a_picture_of_as_many_dots_as_it_has_numbers(figure: str) ->
 
 
 def test_the_same_figure_is_the_same_drawing(figure: str) -> None:
-    assert part_of_page(drawn(), "page-cell") == figure
+    assert embeddable(drawn(), "page-cell") == figure
 
 
 def test_a_drawing_can_stand_beside_others_in_a_page(figure: str) -> None:
@@ -142,7 +142,7 @@ def test_drawings_move_from_the_page_into_files_and_old_ones_go(course: Course) 
     page = executed((svg,), (svg,))
     drawings.write(course, "page", page)
     assert "<svg" not in str(page)
-    assert course.text("book/figures/page/two.svg") == part_of_page(svg, "page-two")
+    assert course.text("book/figures/page/two.svg") == embeddable(svg, "page-two")
     elsewhere = course.root / "book/figures/gone/one.svg"
     elsewhere.parent.mkdir()
     elsewhere.write_text(svg)

@@ -61,7 +61,7 @@ DRIFT: dict[str, tuple[str, Callable[[NotebookNode], object], str, str]] = {
         "", "metadata: not as in English"),
     "an edited id": ("tr", rename, "neden", "English has no cell of this id"),
     "the cell of an edited id": ("tr", rename, "why", "cell is missing"),
-    "another order": ("tr", swap, "result", "stands where English has why"),
+    "another order": ("tr", swap, "result", "is at the place where English has why"),
     "a missing code cell": ("tr", remove("add"), "add", "cell is missing"),
     "a missing text": ("tr", remove("why"), "why", "cell is missing"),
     "an extra cell": ("tr", lambda nb: nb.cells.append(named(new_markdown_cell("Ek."), "ek")),

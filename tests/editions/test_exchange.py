@@ -179,7 +179,7 @@ DAMAGE = {
     "another language's file": ("Tiếng Việt", "Türkçe", "is the file of masks, Türkçe, not of masks, Tiếng"),
     "another page's file": ("<!-- masks", "<!-- sums", "is the file of sums, Tiếng Việt, not of masks"),
     "an unknown cell": ("%%% end", f"{UNKNOWN}%%% end", "English has no such cell"),
-    "a cell twice": ("%%% end", f"{FORMULA}{FORMULA}%%% end", "stands twice"),
+    "a cell twice": ("%%% end", f"{FORMULA}{FORMULA}%%% end", "is in the file twice"),
     "the end lost": ("%%% end", "", "its last line, '%%% end …', is missing"),
 }  # fmt: skip
 

@@ -132,7 +132,7 @@ def test_a_conflict_in_prose_is_left_to_people(course: Course, capsys: pytest.Ca
     merge_with_conflicts(course)
     assert main(["--root", str(course.root), "resolve"]) == 1
     said = capsys.readouterr().out
-    assert said == "mended book/tr/translation.lock\nchoose by hand: book/tr/masks.ipynb#why\n"
+    assert said == "resolved book/tr/translation.lock\nchoose by hand: book/tr/masks.ipynb#why\n"
     path = course.path("tr", "masks")
     text = path.read_text(encoding="utf-8")
     path.write_text(re.sub(r"<<<<<<<.*?=======\n|>>>>>>> .*?\n", "", text, flags=re.DOTALL), encoding="utf-8")

@@ -201,7 +201,7 @@ ANSWERED = {  # by something, however it is written
 @pytest.mark.parametrize("code", list(FIRST_ANSWERS))
 def test_what_is_asked_by_name_comes_first(site: Path, code: str) -> None:
     words = Course().words(code)
-    chapter = words["chapter"].format(n=Course().numbers["language-models"])
+    chapter = words["chapter"].format(n=Course().chapter_numbers["language-models"])
     wanted = FIRST_ANSWERS[code] | {chapter: "language-models.html#title"}
     others = [*ANSWERED[code].split(", "), *words["search_examples"].split(" | ")]
     queries = [*wanted, *others]

@@ -183,7 +183,7 @@ def test_the_home_page_shows_every_chapter_with_its_promise_and_time(site, code)
     page, word = parsed(site / code / "index.html"), COURSE.words(code)
     stems = [stem for stem in COURSE.pages[1:] if stem != "translations"]
     assert [card["data-stem"] for card in page.select(".card")] == stems
-    for stem, number in COURSE.numbers.items():
+    for stem, number in COURSE.chapter_numbers.items():
         card, chapter = page.select_one(f'.card[data-stem="{stem}"]'), parsed(site / code / f"{stem}.html")
         assert card.a.get_text() == f"{number} {chapter.h1.get_text().rstrip('#')}"
         assert card.select_one(".minutes").get_text() in chapter.select_one(".place").get_text()
@@ -192,7 +192,7 @@ def test_the_home_page_shows_every_chapter_with_its_promise_and_time(site, code)
             assert plain_quotes(card.p.get_text()) == plain_quotes(lead.get_text())
     parts = [word[f"part_{name}"] for name in COURSE.parts]
     assert [part.get_text() for part in page.select("#chapters h3")] == parts
-    time = COURSE.read(code, next(iter(COURSE.numbers))).cells[0].source.split("\n\n")[-1]
+    time = COURSE.read(code, next(iter(COURSE.chapter_numbers))).cells[0].source.split("\n\n")[-1]
     minutes = re.search(r"\d+", time)[0]
     assert page.select_one(".start a").get_text().endswith(word["minutes"].format(n=minutes))
     assert page.select_one("#opening figure .drawing")
@@ -201,13 +201,13 @@ def test_the_home_page_shows_every_chapter_with_its_promise_and_time(site, code)
 
 def test_a_reader_knows_where_a_page_stands(site):
     page, word = parsed(site / "tr" / "transformer.html"), COURSE.words("tr")
-    place, number = page.select_one(".place").get_text(), COURSE.numbers["transformer"]
+    place, number = page.select_one(".place").get_text(), COURSE.chapter_numbers["transformer"]
     assert word["chapter"].format(n=number) in place and word["part_heads"] in place
     assert page.title.get_text().startswith(f"{number} ")
     neighbours = [int(link.select_one(".number").get_text()) for link in page.select(".neighbours a")]
     assert neighbours == [number - 1, number + 1]
     listed = [item.select_one(".number") for item in page.select(".chapters li[data-stem]")]
-    assert [int(number.get_text()) for number in listed if number] == [*COURSE.numbers.values()]
+    assert [int(number.get_text()) for number in listed if number] == [*COURSE.chapter_numbers.values()]
     for nav in page.select(".sections, .contents"):
         assert [link["href"].removeprefix("#") for link in nav.select("a")] == [
             heading.find_parent(id=True)["id"] for heading in page.article.find_all("h2")

@@ -74,8 +74,8 @@ def run_status(course: Course, args: argparse.Namespace) -> int:
 
 
 def run_resolve(course: Course, args: argparse.Namespace) -> int:
-    mended, left = merging.resolve(course)
-    print("\n".join(f"mended {name}" for name in mended) or "no file was mended")
+    resolved, left = merging.resolve(course)
+    print("\n".join(f"resolved {name}" for name in resolved) or "no file was resolved")
     print("\n".join(f"choose by hand: {place}" for place in left) or "now: sync, git add, git commit")
     return 1 if left else 0
 

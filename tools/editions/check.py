@@ -97,8 +97,8 @@ def check_source(course: Course, stem: str) -> Iterator[Finding]:
     if notebook.metadata.get("executed") != code_digest(notebook):
         yield error(where, "its outputs are not known to be of this code: run sync")
     elif executed.outdated(course, [stem]):
-        said = f"the package or its data changed since it was executed: run sync --execute {stem}"
-        yield Finding("warning", where, said)
+        what = f"the package or its data changed since it was executed: run sync --execute {stem}"
+        yield Finding("warning", where, what)
     parts = (
         form.promises(course, stem, notebook),
         form.faults(notebook),
@@ -164,7 +164,7 @@ def check_frame(where: str, source: NotebookNode, target: NotebookNode) -> Itera
     order = [key for key in originals if key in ours]
     for wanted, key in zip(order, (key for key in ours if key in originals), strict=True):
         if wanted != key:
-            yield error(f"{where}#{key}", f"stands where English has {wanted}: run sync")
+            yield error(f"{where}#{key}", f"is at the place where English has {wanted}: run sync")
             break
     for key in order:
         own = {"source"} if originals[key].cell_type == ours[key].cell_type == "markdown" else set()
@@ -230,7 +230,7 @@ def check_words(course: Course, language: str) -> Iterator[Finding]:
         if key not in own:
             yield Finding("warning", where, f"{key}: is missing, so the page says it in English")
         if lost := set(re.findall(r"\{\w+\}", str(word))) ^ set(re.findall(r"\{\w+\}", str(ours[key]))):
-            what = f"{key}: {min(lost)} stands in it and in English, or in neither"
+            what = f"{key}: {min(lost)} must be in both this word and the English one"
             yield error(where, what)
 
 
@@ -239,12 +239,12 @@ def check_works(course: Course) -> Iterator[Finding]:
     where, text = "book/references.bib", course.text("book/references.bib")
     with suppress(CourseError):  # the notebook that cannot be read is named elsewhere
         pages = [course.read(course.source, stem) for stem in course.stems()]
-        said = "\n".join(cell.source for page in pages for cell in page.cells)
+        book = "\n".join(cell.source for page in pages for cell in page.cells)
         for key, entry in generated.bibliography(text).entries.items():
             year = entry.fields.get("year", "")
             if not key.endswith(year):
                 yield error(where, f"{key} is of {year}: which is right?")
-            if f"references.md#{key})" not in said:
+            if f"references.md#{key})" not in book:
                 yield Finding("warning", where, f"{key} is cited nowhere: delete it")
 
 

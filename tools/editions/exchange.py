@@ -49,7 +49,7 @@ def write_export(course: Course, language: str, stem: str, path: Path, todo: boo
 
 
 def holds_work(course: Course, language: str, stem: str, path: Path) -> bool:
-    """Return whether the file was edited since export, and differs from its notebook."""
+    """Return True if the file was edited since export, and differs from its notebook."""
     file = read_text(path)
     body, _, stated = file.rpartition(f"\n{END}")
     if digest(body) == stated.strip():
@@ -98,10 +98,10 @@ def export(course: Course, language: str, stem: str, todo: bool = False) -> str:
             state = cell_state(lock.get((stem, key), Entry()), cell.source, text)
             if state == "fresh" and todo:
                 continue
-            shown = "" if state == "untranslated" else f"{text}\n"
+            translation = "" if state == "untranslated" else f"{text}\n"
             parts.append(
                 f"%%% cell {key} {digest(cell.source)} {state}\n{cell.source}\n"
-                f"{term_line(course, language, cell.source)}%%% {language}\n{shown}"
+                f"{term_line(course, language, cell.source)}%%% {language}\n{translation}"
             )
     return "\n".join(parts)
 
@@ -115,7 +115,7 @@ def term_line(course: Course, language: str, english: str) -> str:
 
 
 def passages(language: str, text: str, where: str) -> list[Passage]:
-    """Return the cells of a translator's file; a line that is lost or not of export is an error."""
+    """Parse a translator's file; a header that is missing or that export does not write is an error."""
 
     def fault(what: str) -> CourseError:
         return CourseError(f"{where}: {what}. Mend the file, or export into another; nothing was changed")
@@ -143,14 +143,18 @@ def passages(language: str, text: str, where: str) -> list[Passage]:
 
 
 def take_in(course: Course, language: str, stem: str, path: Path, stamp: bool = False) -> list[str]:
-    """Write the file's translations into the notebook: all, or none where one has a fault."""
+    """Write the file's translations into the notebook, and return the ids that changed.
+
+    If any passage has a fault, nothing is written.
+    """
     file = read_text(path)
     if language == course.source:
         return source_file.take_in(course, stem, file, str(path_in(course, path)))
-    head, own = re.match(r"<!-- (.+)\. For each cell", file), f"{stem}, {course.languages[language].name}"
-    if head and head[1] != own:
+    header = re.match(r"<!-- (.+)\. For each cell", file)
+    wanted = f"{stem}, {course.languages[language].name}"
+    if header and header[1] != wanted:
         raise CourseError(
-            f"{path_in(course, path)}: is the file of {head[1]}, not of {own}. Nothing was changed"
+            f"{path_in(course, path)}: is the file of {header[1]}, not of {wanted}. Nothing was changed"
         )
     found = passages(language, file, str(path_in(course, path)))
     english, notebook = course.read(course.source, stem), course.read(language, stem)
@@ -163,7 +167,9 @@ def take_in(course: Course, language: str, stem: str, path: Path, stamp: bool = 
         for fault in passage_faults(course, language, english, after, passage, passage in changed)
     ]
     keys = Counter(passage.key for passage in found)
-    faults += [f"  {language} {stem}#{key}: stands twice" for key, number in keys.items() if number > 1]
+    faults += [
+        f"  {language} {stem}#{key}: is in the file twice" for key, number in keys.items() if number > 1
+    ]
     if faults:
         raise CourseError(f"{path_in(course, path)}: nothing was changed, because of\n" + "\n".join(faults))
     for passage in changed:
@@ -188,13 +194,16 @@ def passage_faults(
     if cell is None:
         yield "English has no such cell"
         return
-    of_today = passage.digest == digest(cell.source)
-    intact = passage.english.split() == cell.source.split() if of_today else None
-    if not (digest(passage.english) == passage.digest if intact is None else intact):
-        yield f"its English was edited in the file; a translation stands beneath '%%% {language}'"
+    is_current = passage.digest == digest(cell.source)  # else the English changed since the export
+    if is_current:
+        is_intact = passage.english.split() == cell.source.split()
+    else:
+        is_intact = passage.digest == digest(passage.english)
+    if not is_intact:
+        yield f"its English was edited in the file; write the translation beneath '%%% {language}'"
     if is_changed:
         yield from lint(course, language, cell.source, passage.text)
-        found = compared(course, language, english, texts, passage.key) if of_today else ()
+        found = compared(course, language, english, texts, passage.key) if is_current else ()
         yield from (what for level, what in found if level == "error")
 
 

@@ -1,4 +1,4 @@
-"""Show what changed in English since a commit, and record that a change was trivial."""
+"""Show what changed in English since a cell was translated, and record that a change was trivial."""
 
 import difflib
 import re
@@ -15,7 +15,7 @@ from .records import digest
 
 
 def difference(course: Course, language: str, stem: str, key: str) -> str:
-    """Return the English of the cell then and now, word by word: [-gone-] {+new+}."""
+    """Return the English of the cell then and now, word by word: [-deleted-] {+inserted+}."""
     english, texts = cells(course.read(course.source, stem)), cells(course.read(language, stem))
     if key not in english or key not in texts:
         raise CourseError(f"{language} {stem}: no such Markdown cell: {key}")
@@ -52,14 +52,17 @@ def versions(course: Course, stem: str, key: str) -> Iterator[str]:
 
 
 def mark_changes(then: str, now: str) -> str:
+    """Return both texts as one, with [-deleted-] and {+inserted+} words."""
     old, new = (re.findall(r"\s+|[^\s]+", text) for text in (then, now))
-    shown = []
-    for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        gone, come = "".join(old[a:b]), "".join(new[c:d])
-        shown.append(
-            come if kind == "equal" else (f"[-{gone}-]" if gone else "") + (f"{{+{come}+}}" if come else "")
-        )
-    return "".join(shown)
+    marked = ""
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for kind, old_start, old_end, new_start, new_end in matcher.get_opcodes():
+        deleted, inserted = "".join(old[old_start:old_end]), "".join(new[new_start:new_end])
+        if kind == "equal":
+            marked += inserted
+        else:
+            marked += (f"[-{deleted}-]" if deleted else "") + (f"{{+{inserted}+}}" if inserted else "")
+    return marked
 
 
 def changed_lines(marked: str) -> str:
@@ -76,7 +79,7 @@ def stamp_trivial(course: Course, stem: str, keys: list[str]) -> list[str]:
 
     Returns lines for the editor: each cell's change, and the languages that stay fresh.
     """
-    english, said = cells(course.read(course.source, stem)), []
+    english, report = cells(course.read(course.source, stem)), []
     locks = {language: read_lock(course, language) for language in course.translations}
     for key in keys:
         where = f"{course.source} {stem}#{key}"
@@ -99,7 +102,7 @@ def stamp_trivial(course: Course, stem: str, keys: list[str]) -> list[str]:
                 fresh.append(language)
         nothing = "nothing to stamp: no translation was read against the text before this edit"
         stays = f"stays fresh in {', '.join(fresh)}" if fresh else nothing
-        said.append(f"{where}: {stays}\n{changed_lines(mark_changes(then, now))}")
+        report.append(f"{where}: {stays}\n{changed_lines(mark_changes(then, now))}")
     for language, lock in locks.items():
         write_lock(course, language, lock)
-    return said
+    return report

@@ -9,8 +9,8 @@ from tools.course import Course, CourseError, write_atomically
 HUNK = re.compile(
     r"^<<<<<<< [^\n]*\n(.*?)(?:^\|{7} [^\n]*\n.*?)?^=======\n(.*?)^>>>>>>> [^\n]*\n", re.MULTILINE | re.DOTALL
 )
-# What sync makes of a file whose other lines people write, by the end of its name.
-MADE_LINES = {
+# Lines that sync generates in files whose other lines people write, by the end of the file's name.
+GENERATED_LINES = {
     ".lock": re.compile(".*"),
     ".ipynb": re.compile(r'\s*"execut(ed|ion_count)": .*'),
     "README.md": re.compile(r"\| .* \|"),
@@ -19,37 +19,40 @@ MADE_LINES = {
 
 
 def resolve(course: Course) -> tuple[list[str], list[str]]:
-    """Take our side of each conflict that ``sync`` makes good; return the files settled and the places left.
+    """Take our side of each conflict in generated content, and return the files resolved and the places left.
 
-    A line of a lock that was taken from the wrong side is an error of ``check`` until its cell is stamped.
+    ``sync`` writes that content anew. A line of a lock that was taken from the wrong side is an error of
+    ``check`` until its cell is stamped.
     """
     command = ["git", "-C", str(course.root), "diff", "--name-only", "--relative", "--diff-filter=U"]
     listed = subprocess.run(command, capture_output=True, text=True, check=False)
     if listed.returncode:
         raise CourseError(f"git: {listed.stderr.strip()}")
-    mended, left = [], []
+    resolved, left = [], []
     for name in listed.stdout.splitlines():
         text = course.text(name)
-        now = HUNK.sub(lambda hunk, name=name: without_marks(course, name, hunk), text)
-        write_atomically(course.root / name, now)
-        left += [f"{name}{place(now, hunk.start())}" for hunk in HUNK.finditer(now)]
-        if not HUNK.search(now):
-            mended.append(name)
-    return mended, left
+        text = HUNK.sub(lambda hunk, name=name: resolution(course, name, hunk), text)
+        write_atomically(course.root / name, text)
+        conflicts = list(HUNK.finditer(text))
+        left += [f"{name}{place(text, hunk.start())}" for hunk in conflicts]
+        if not conflicts:
+            resolved.append(name)
+    return resolved, left
 
 
-def without_marks(course: Course, name: str, hunk: re.Match[str]) -> str:
-    """Return our side, where both sides are made by tools; else the conflict as it stands."""
+def resolution(course: Course, name: str, hunk: re.Match[str]) -> str:
+    """Return our side of a conflict if tools generate both sides, else the conflict as it is."""
     lines = f"{hunk[1]}{hunk[2]}".splitlines()
     if name.endswith(".ipynb") and not any(re.match(r'\s*"(cell_type|id)":', line) for line in lines):
         before = hunk.string[: hunk.start()]
         key = re.findall(r'"id": "([\w-]+)"', before)[-1:]
         kind = re.findall(r'"cell_type": "(\w+)"', before)[-1:]
-        foreign = not name.startswith(f"book/{course.source}/")
-        if (key and is_made(key[0])) or (foreign and kind == ["code"]):
+        is_translation = not name.startswith(f"book/{course.source}/")
+        if (key and is_made(key[0])) or (is_translation and kind == ["code"]):
             return hunk[1]
-    made = next((form for end, form in MADE_LINES.items() if name.endswith(end)), re.compile("(?!)"))
-    return hunk[1] if all(map(made.fullmatch, lines)) else hunk[0]
+    nothing = re.compile("(?!)")
+    generated = next((lines for end, lines in GENERATED_LINES.items() if name.endswith(end)), nothing)
+    return hunk[1] if all(map(generated.fullmatch, lines)) else hunk[0]
 
 
 def place(text: str, position: int) -> str:

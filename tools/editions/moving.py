@@ -1,4 +1,4 @@
-"""Move cells to another page in every language, so that no translation becomes stale by it."""
+"""Move cells to another page in every language; fresh translations stay fresh."""
 
 import re
 from collections.abc import Callable, Collection
@@ -39,14 +39,14 @@ class Pages:
                 continue
             english = cells(self.notebooks[source, stem])
             for key, cell in cells(notebook).items():
-                entry, now = self.locks[code].get((stem, key), Entry()), change(stem, key, cell.source)
-                read = digest(now) if entry.text == digest(cell.source) else entry.text
-                of = entry.english
-                if key in english and of == digest(english[key].source):
-                    of = digest(change(stem, key, english[key].source))
-                if (stem, key) in self.locks[code]:
-                    self.locks[code][stem, key] = Entry(of, read)
-                cell.source = now
+                changed = change(stem, key, cell.source)
+                if entry := self.locks[code].get((stem, key)):
+                    original = english[key].source if key in english else ""
+                    self.locks[code][stem, key] = Entry(
+                        english=follow(entry.english, original, change(stem, key, original)),
+                        text=follow(entry.text, cell.source, changed),
+                    )
+                cell.source = changed
         for stem in self.course.stems():
             for key, cell in cells(self.notebooks[source, stem]).items():
                 cell.source = change(stem, key, cell.source)
@@ -65,6 +65,11 @@ class Pages:
         ]
 
 
+def follow(recorded: str, before: str, after: str) -> str:
+    """Return the digest of a changed text if the lock recorded the text before, else what it recorded."""
+    return digest(after) if recorded == digest(before) else recorded
+
+
 def move(course: Course, stem: str, keys: Collection[str], to: str, after: str | None = None) -> list[str]:
     """Move cells to another page, behind ``after`` (none: to its end), with all that belongs to them.
 
@@ -75,15 +80,17 @@ def move(course: Course, stem: str, keys: Collection[str], to: str, after: str |
     for page in (stem, to):
         if page not in course.stems():
             raise CourseError(f"{course.source} {page}: there is no such notebook")
-    here, there = ([cell["id"] for cell in pages.notebooks[course.source, page].cells] for page in (stem, to))
+    ids_here, ids_there = (
+        [cell["id"] for cell in pages.notebooks[course.source, page].cells] for page in (stem, to)
+    )
     if stem == to:
         raise CourseError(f"{course.source} {stem}: the cells stand on this page")
     for key in keys:
-        if key not in here:
+        if key not in ids_here:
             raise CourseError(f"{course.source} {stem}#{key}: there is no such cell")
-        if key in there:
-            raise CourseError(f"{course.source} {to}#{key}: this page has a cell of that id already")
-    if after is not None and after not in there:
+        if key in ids_there:
+            raise CourseError(f"{course.source} {to}#{key}: this page already has a cell of that id")
+    if after is not None and after not in ids_there:
         raise CourseError(f"{course.source} {to}#{after}: there is no such cell")
     pages.edit(lambda page, key, text: relinked(page, key, text, stem, keys, to))
     for code in course.languages:
@@ -104,15 +111,15 @@ def move(course: Course, stem: str, keys: Collection[str], to: str, after: str |
 
 
 def relinked(page: str, key: str, text: str, stem: str, keys: Collection[str], to: str) -> str:
-    """Return a passage whose links lead where they led, once the cells ``keys`` of ``stem`` are on ``to``."""
-    home = to if page == stem and key in keys else page
+    """Return a passage whose links keep their targets when the cells ``keys`` of ``stem`` move to ``to``."""
+    new_page = to if page == stem and key in keys else page
 
     def link(match: re.Match[str]) -> str:
-        led_to = match[1] or page
-        leads_to = to if led_to == stem and match[2] in keys else led_to
-        if (led_to, page) == (leads_to, home):
+        target = match[1] or page
+        new_target = to if target == stem and match[2] in keys else target
+        if (target, page) == (new_target, new_page):
             return match[0]
-        return f"](#{match[2]})" if leads_to == home else f"]({leads_to}.ipynb#{match[2]})"
+        return f"](#{match[2]})" if new_target == new_page else f"]({new_target}.ipynb#{match[2]})"
 
     return LINK.sub(link, text)
 

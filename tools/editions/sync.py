@@ -1,4 +1,4 @@
-"""From English to every language: code, outputs, tags and order are English, prose is the language's."""
+"""Carry code, outputs, tags and order from English to every language; prose stays the language's own."""
 
 import copy
 import json
@@ -16,7 +16,7 @@ from .markup import table
 from .records import digest
 
 KEPT_METADATA = ("tags", "jupyter", "cellView")
-OF_A_PICTURE = ("height", "width")
+PICTURE_METADATA = ("height", "width")
 TABLES = {TERMS_TABLE: glossary.table, TIMES_TABLE: times.table, LEVELS_TABLE: times.levels}
 
 
@@ -27,8 +27,8 @@ def code_digest(notebook: NotebookNode) -> str:
 
 
 def derived(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
-    """Return the source of the cells that are made, not written."""
-    tables = {key: measured(course, stem, key) for key in having(notebook.cells, Role.SEEDS)}
+    """Return the source of each generated cell."""
+    tables = {key: seeds_table(course, stem, key) for key in having(notebook.cells, Role.SEEDS)}
     setup = {str(Role.SETUP): course.setup_code} if course.package else {}
     for key in TABLES.keys() & cells(notebook).keys():
         tables[key] = made_text(course, course.source, key, "")
@@ -41,7 +41,7 @@ def made_text(course: Course, language: str, key: str, english: str) -> str:
     return TABLES[key](course, language) if key in TABLES else english
 
 
-def measured(course: Course, stem: str, key: str) -> str:
+def seeds_table(course: Course, stem: str, key: str) -> str:
     """Return the table of what a check measured: rows are quantities, columns are seeds and the bound."""
     claims = [row for row in course.claims if (row["chapter"], row["cell"]) == (stem, check_id(key))]
     seeds = [name for name in (claims[0] if claims else ()) if name.startswith("seed ")]
@@ -85,7 +85,7 @@ def clean_outputs(notebook: NotebookNode) -> None:
             if "metadata" in output:
                 output.metadata = NotebookNode(
                     {
-                        mime: {name: value for name, value in facts.items() if name in OF_A_PICTURE}
+                        mime: {name: value for name, value in facts.items() if name in PICTURE_METADATA}
                         for mime, facts in output.metadata.items()
                         if mime in output.data
                     }
@@ -99,7 +99,7 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
     from nbclient import NotebookClient  # slow to import, and the check runs nothing
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-    # There each figure learns to say what it draws, and to draw itself for the site.
+    # It makes each figure describe what it draws, and also draw itself for the site.
     startup = (course.root / "book/startup.py").resolve()
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONSTARTUP": str(startup)}
     folder = {"metadata": {"path": str(course.path(course.source, stem).parent)}}
@@ -133,7 +133,7 @@ def execute(course: Course, stem: str, notebook: NotebookNode) -> None:
 
 
 def sync_source(course: Course, stem: str, force: bool = False) -> bool:
-    """Tidy the English notebook and, where its code changed since it was executed, execute it."""
+    """Tidy an English notebook, and execute it if its code changed; return True if the file changed."""
     before = course.path(course.source, stem).read_bytes()
     notebook = tidy(course.read(course.source, stem), course, stem)
     run = force or notebook.metadata.get("executed") != code_digest(notebook)
@@ -176,12 +176,12 @@ def carry(
 
 
 def orphans(course: Course, language: str, lock: Lock) -> Iterator[tuple[str, str]]:
-    """Yield stem and id of cells that hold a translator's text and have no English cell to stand beside."""
+    """Yield stem and id of translated cells that have no English cell."""
     for stem in course.stems(language):
-        kept = cells(course.read(course.source, stem)) if stem in course.stems() else {}
+        english = cells(course.read(course.source, stem)) if stem in course.stems() else {}
         for key, cell in cells(course.read(language, stem)).items():
             entry = lock.get((stem, key), Entry())
-            if key not in kept and cell_state(entry, "", cell.source) != "untranslated":
+            if key not in english and cell_state(entry, "", cell.source) != "untranslated":
                 yield stem, key
 
 

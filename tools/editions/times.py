@@ -23,11 +23,11 @@ def table(course: Course, language: str) -> str:
     heads = ("chapter", "reading", "exercises", "running", "longest")
     lines = [[word[f"times_{head}"] for head in heads]]
     total = [0, 0, 0]
-    for number, stem in enumerate(course.numbers, 1):
+    for number, stem in enumerate(course.chapter_numbers, 1):
         english = course.read(course.source, stem)
         said = TIME.search(english.cells[0].source)
         there = {"", *(cell["id"] for cell in for_students(english.cells))}
-        measured = (row for row in course.running if row["chapter"] == stem and row["cell"] in there)
+        measured = (row for row in course.running_times if row["chapter"] == stem and row["cell"] in there)
         seconds = {row["cell"]: int(row["seconds"]) for row in measured}
         numbers = [*(map(int, said.groups()) if said else (0, 0)), seconds.pop("", 0)]
         total = [a + b for a, b in zip(total, numbers, strict=True)]
@@ -48,7 +48,7 @@ def levels(course: Course, language: str) -> str:
     """Return a line a chapter: links to its exercises, in a column for each number of stars."""
     word = course.words(language)
     lines = [[word["times_chapter"], *LEVELS]]
-    for number, stem in enumerate(course.numbers, 1):
+    for number, stem in enumerate(course.chapter_numbers, 1):
         found: dict[str, list[str]] = {level: [] for level in LEVELS}
         for key, cell in having(page(course, language, stem).cells, Role.EXERCISE).items():
             if match := EXERCISE.search(cell.source):

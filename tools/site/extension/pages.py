@@ -64,7 +64,7 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
         ),
         before=beside(pages, -1),
         after=beside(pages, 1),
-        sections=sections(doctree, 1 if stem in course.numbers else 2),
+        sections=sections(doctree, 1 if stem in course.chapter_numbers else 2),
         colab=colab_address(repository(app), language, stem) if runs(app, stem) else "",
         download=download_address(app, stem),
         alone=bool(repository(app).get("url")),
@@ -196,7 +196,7 @@ def about(app: Sphinx, here: str, stem: str) -> dict[str, Any]:
     return {
         "stem": stem,
         "title": unbroken(course, app.config.course_language, app.env.titles[page].astext()),
-        "number": course.numbers.get(stem, ""),
+        "number": course.chapter_numbers.get(stem, ""),
         "minutes": word["minutes"].format(n=facts["minutes"]) if "minutes" in facts else "",
         "short_minutes": f"{facts['minutes']}′" if "minutes" in facts else "",  # where a line is short
         "lead": curled(facts.get("lead", ""), app.config),

@@ -63,7 +63,7 @@ def link_terms(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Link the first mention of a term in each section of a chapter to the glossary."""
     course, language = course_of(app.config), app.config.course_language
     stem, home = PurePosixPath(docname).name, PurePosixPath(docname)
-    if stem not in course.numbers or str(home.with_name(GLOSSARY)) not in app.env.found_docs:
+    if stem not in course.chapter_numbers or str(home.with_name(GLOSSARY)) not in app.env.found_docs:
         return
     target = home.with_name(GLOSSARY).name
     for section in [part for part in doctree.findall(nodes.section) if part.parent.parent is doctree]:

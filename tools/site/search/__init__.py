@@ -54,7 +54,7 @@ def passages(app: Sphinx) -> list[list]:
     A passage is its anchor, text, heading and role, then in which other words readers ask for it.
     """
     home, course, language = app.config.root_doc, course_of(app.config), app.config.course_language
-    numbers, chapter, asked = course.numbers, words(app.config)["chapter"], course.asked(language)
+    numbers, chapter, asked = course.chapter_numbers, words(app.config)["chapter"], course.asked(language)
     found = []
     for page in [home, *app.env.toctree_includes.get(home, [])]:
         if own := app.env.metadata.get(page, {}).get("passages"):
