@@ -28,7 +28,7 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
+def assignments(body: list[ast.stmt]) -> dict[str, ast.expr]:
     """Return the names that a module gives to values, types and constants."""
     found = {}
     for node in body:
@@ -42,8 +42,8 @@ def assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
 
 def public(module: ast.Module) -> list[Documented]:
     """Return the classes and functions that a module's `__all__` names, in the order of the source."""
-    named = ast.literal_eval(assigned(module.body).get("__all__", ast.Tuple([])))
-    return [node for node in module.body if isinstance(node, Documented) and node.name in named]
+    names = ast.literal_eval(assignments(module.body).get("__all__", ast.Tuple([])))
+    return [node for node in module.body if isinstance(node, Documented) and node.name in names]
 
 
 def methods(node: Documented) -> list[ast.FunctionDef]:
@@ -59,16 +59,16 @@ def homes() -> dict[str, str]:
     return {node.name: path.stem for path in PACKAGE.glob("[!_]*.py") for node in public(tree(path))}
 
 
-def decorated(node: Documented, name: str) -> bool:
-    """Return whether a function has this decorator."""
+def has_decorator(node: Documented, name: str) -> bool:
+    """Return True for a function with this decorator."""
     return any(ast.unparse(part) == name for part in node.decorator_list)
 
 
 def arguments(node: ast.FunctionDef, constants: dict[str, ast.expr]) -> str:
-    """Return names and defaults as a caller gives them; types and shapes are said below."""
+    """Return names and defaults as a caller gives them; types and shapes are in the list of parameters."""
     given = copy.deepcopy(node.args)
     if given.vararg and given.vararg.annotation and ast.unparse(given.vararg.annotation) == "object":
-        given.vararg = None  # it is there to explain a wrong call
+        given.vararg = None  # it only catches wrong calls
     given.args = [argument for argument in given.args if argument.arg != "self"]
     given.defaults = [constants.get(ast.unparse(value), value) for value in given.defaults]
     for argument in ast.walk(given):
@@ -80,7 +80,7 @@ def arguments(node: ast.FunctionDef, constants: dict[str, ast.expr]) -> str:
 def signature(node: Documented, constants: dict[str, ast.expr]) -> str:
     """Return the arguments of a function or of a class's `__init__`, or a named tuple's fields."""
     if isinstance(node, ast.FunctionDef):
-        return "" if decorated(node, "property") else arguments(node, constants)
+        return "" if has_decorator(node, "property") else arguments(node, constants)
     if any(ast.unparse(base) == "NamedTuple" for base in node.bases):
         return f"({', '.join(part.target.id for part in node.body if isinstance(part, ast.AnnAssign))})"
     starts = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
@@ -94,7 +94,7 @@ def linked(name: str) -> str:
 
 
 def as_code(text: str) -> str:
-    """Write single backticks as code; what is no code and no formula has no markup."""
+    """Write single backticks as code, and escape markup outside of code and formulas."""
     parts = re.split(r"(``.+?``|:math:`.+?`)|`([^`\n]+)`", text)
     return "".join(
         re.sub(r"([*_|])", r"\\\1", plain) + (kept or (linked(name) if name else ""))
@@ -102,7 +102,7 @@ def as_code(text: str) -> str:
     )
 
 
-def typed(text: str) -> str:
+def format_type(text: str) -> str:
     """Write a type: allowed values are code, the package's classes link to their descriptions."""
     if text.startswith("{"):
         return f"``{text}``"
@@ -112,14 +112,14 @@ def typed(text: str) -> str:
 def item(lines: list[str], title: str) -> str:
     """Return one argument, answer or error of a numpydoc section as a list item."""
     name, _, kind = lines[0].partition(" : ")
-    said = as_code(" ".join(line.strip() for line in lines[1:]))
+    text = as_code(" ".join(line.strip() for line in lines[1:]))
     if not kind and title in {"Returns", "Yields"}:
-        return ". ".join(filter(None, [f"- {typed(name)}", said]))
-    head = f"- ``{name}`` : {typed(kind)}." if kind else f"- ``{name}``:"
-    return f"{head} {said}" if said else head[:-1]
+        return ". ".join(filter(None, [f"- {format_type(name)}", text]))
+    head = f"- ``{name}`` : {format_type(kind)}." if kind else f"- ``{name}``:"
+    return f"{head} {text}" if text else head[:-1]
 
 
-def cited(text: str) -> str:
+def link_citations(text: str) -> str:
     """Link sources to the list of references."""
     source = r"(\w+) et al\. \((\d{4})\)"
     return re.sub(source, lambda m: f"`{m[0]} <references.html#{m[1].lower()}-{m[2]}>`__", text)
@@ -131,7 +131,7 @@ def section(title: str, lines: list[str], word: dict[str, str]) -> list[str]:
     if title == "Examples":  # code, as it is
         return head + lines
     if title not in LISTS:
-        return head + [cited(as_code(line)) for line in lines]
+        return head + [link_citations(as_code(line)) for line in lines]
     groups: list[list[str]] = []
     for line in filter(str.strip, lines):
         if not line.startswith(" ") or not groups:
@@ -153,7 +153,7 @@ def entry(node: Documented, word: dict[str, str], constants: dict[str, ast.expr]
     """Return a class with its methods, a function or a property."""
     inner = ["", *description(ast.get_docstring(node) or "", word), ""]
     for part in methods(node):
-        inner += entry(part, word, constants, "property" if decorated(part, "property") else "method")
+        inner += entry(part, word, constants, "property" if has_decorator(part, "property") else "method")
     return [f".. py:{kind}:: {node.name}{signature(node, constants)}", *("   " + line for line in inner), ""]
 
 
@@ -170,7 +170,7 @@ def module(path: Path, word: dict[str, str]) -> list[str]:
     ]
     for node in public(parsed):
         kind = "class" if isinstance(node, ast.ClassDef) else "function"
-        lines += entry(node, word, assigned(parsed.body), kind)
+        lines += entry(node, word, assignments(parsed.body), kind)
     return ["````{eval-rst}", *lines, "````"]
 
 

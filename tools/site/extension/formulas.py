@@ -14,13 +14,14 @@ from sphinxcontrib import katex as package
 from .writer import Box
 
 logger = logging.getLogger(__name__)
-AFTER = re.compile(r"^(?:[^\s\u2e80-\uffef]+|[、。，；：！？）」』》〉]+)")
-BEFORE = re.compile(r"(?:[^\s\u2e80-\uffef]+|[（「『《〈]+)$")
-SHORT = 24  # signs: a shorter formula stays on one line
-UNSEEN = re.compile(  # fonts, signs before a name or a space, what groups, raises and lowers
+# What touches a formula and must stay on its line.
+TOUCHING_AFTER = re.compile(r"^(?:[^\s\u2e80-\uffef]+|[、。，；：！？）」』》〉]+)")
+TOUCHING_BEFORE = re.compile(r"(?:[^\s\u2e80-\uffef]+|[（「『《〈]+)$")
+MAX_WHOLE = 24  # characters: a formula of up to so many stays on one line
+WITHOUT_WIDTH = re.compile(  # fonts, backslashes before a name or a space, braces, marks of indices
     r"\\(?:mathbf|mathrm|operatorname|text)\b|\\(?=[,;! ]|sin|cos|tanh|exp|log|ln|max)|[\s{}^_]"
 )
-COMMAND = re.compile(r"\\[a-zA-Z]+")  # one sign
+COMMAND = re.compile(r"\\[a-zA-Z]+")  # counts as one character
 POINT = re.compile(r"(?P<before>\d?)\.(?=\d)")
 PART = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|[^()\[\]]+|.")  # a vector, or what stands between two
 VECTOR = re.compile(r"\((-?\d+,\s*)+-?\d+\)")  # of whole numbers
@@ -51,30 +52,33 @@ def render(formula: str, display: bool) -> dict[str, str]:
 
 
 def with_decimal(formula: str, sign: str) -> str:
-    """Return a formula with this decimal sign; beside a comma, semicolons part the numbers of vectors."""
+    """Return a formula with this decimal sign; with a comma, semicolons separate numbers of vectors."""
     return PART.sub(lambda part: part_with_decimal(part[0], sign), formula)
 
 
 def part_with_decimal(part: str, sign: str) -> str:
+    """Return a vector, or what stands between two, with this decimal sign."""
     if not POINT.search(part) and not VECTOR.fullmatch(part):
         return part
-    apart = BETWEEN.sub(";", part) if sign == "," else part
-    return POINT.sub(lambda point: f"{point['before'] or 0}{{{sign}}}", apart)
+    separated = BETWEEN.sub(";", part) if sign == "," else part
+    return POINT.sub(lambda point: f"{point['before'] or 0}{{{sign}}}", separated)
 
 
 def visit(translator, node: nodes.Element, display: bool) -> None:
     """Write a formula; a formula that KaTeX refuses is a warning that quotes it."""
     formula = node.astext()
-    answer = render(formula, display)
-    if "error" in answer:
+    rendered = render(formula, display)
+    if "error" in rendered:
         place = f"{translator.builder.current_docname}.ipynb, cell {node.get('cell', '?')}"
-        logger.warning("%s: the formula %r cannot be set: %s", place, formula, answer["error"], location=node)
-        answer = {"html": translator.encode(formula)}
+        logger.warning(
+            "%s: the formula %r cannot be set: %s", place, formula, rendered["error"], location=node
+        )
+        rendered = {"html": translator.encode(formula)}
     tag = "div" if display else "span"
-    short = not display and len(COMMAND.sub("x", UNSEEN.sub("", formula))) <= SHORT
-    if "glued" in node.parent.get("classes", []) and not short:  # a long one may go on in the next line
-        answer = {"html": BASE.sub(r"\1<wbr>\2", answer["html"])}
-    translator.body.append(f'<{tag} class="math{" whole" if short else ""}">{answer["html"]}</{tag}>')
+    is_whole = not display and len(COMMAND.sub("x", WITHOUT_WIDTH.sub("", formula))) <= MAX_WHOLE
+    if "glued" in node.parent.get("classes", []) and not is_whole:
+        rendered = {"html": BASE.sub(r"\1<wbr>\2", rendered["html"])}
+    translator.body.append(f'<{tag} class="math{" whole" if is_whole else ""}">{rendered["html"]}</{tag}>')
     raise nodes.SkipNode
 
 
@@ -83,7 +87,7 @@ def glue(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for node in list(doctree.findall(nodes.math)):
         parent, place = node.parent, node.parent.index(node)
         parts: list[nodes.Node] = [node]
-        for side, pattern in ((place + 1, AFTER), (place - 1, BEFORE)):
+        for side, pattern in ((place + 1, TOUCHING_AFTER), (place - 1, TOUCHING_BEFORE)):
             text = parent[side] if 0 <= side < len(parent) else None
             if isinstance(text, nodes.Text) and (touching := pattern.search(text)):
                 parts.insert(len(parts) if side > place else 0, nodes.Text(touching[0]))

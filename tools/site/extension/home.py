@@ -19,12 +19,12 @@ from .renderer import CONTENTS
 LANGUAGES = "<!-- languages -->"  # the template puts the list of the editions here
 WIDTH = 640  # of a card's picture: enough for a sharp screen
 STATIC = Path(__file__).parents[1] / "theme" / "static"
-WALKED = ("index", "transformer")  # pages that other sites show with a picture of the walk
-SHARED, EDGE, BLUE = (1200, 630), 70, "#0b4f8a"  # of a picture for other sites, in pixels
+WITH_WALK = ("index", "transformer")  # pages whose share picture is the walk
+SHARE_SIZE, SHARE_MARGIN, SHARE_COLOUR = (1200, 630), 70, "#0b4f8a"  # pixels
 
 
 def start_button(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Add the minutes of the chapter that the link to begin with leads to; the languages follow it."""
+    """Add to the start link the minutes of the chapter it leads to, and after it the languages."""
     for paragraph in list(doctree.findall(nodes.paragraph)):
         if "start" in paragraph["classes"]:
             link = next(paragraph.findall(nodes.reference))
@@ -38,14 +38,14 @@ def start_button(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             )
 
 
-def lead(app: Sphinx, doctree: nodes.document) -> None:
+def store_lead(app: Sphinx, doctree: nodes.document) -> None:
     """Store a card's text for a page that is not a notebook: its first paragraph."""
     if paragraph := next(doctree.findall(nodes.paragraph), None):
         app.env.metadata[app.env.docname].setdefault("lead", plain(paragraph))
 
 
 def small_picture(folder: Path, address: str) -> tuple[str, int, int] | None:
-    """Return address and size of a card's picture: a small copy, or a part of a drawing; None for a whole."""
+    """Return address and size of a small copy, or of a part of a drawing; None for a drawing without one."""
     if address.endswith(".svg"):
         return part_of_drawing(folder, address)
     small = address.replace(".webp", "-small.webp")
@@ -84,17 +84,18 @@ def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any]
         return
     base, language = app.config.html_baseurl.rstrip("/"), app.config.course_language
     walk = STATIC / f"walk-{language}.png"
-    if PurePosixPath(page).name in WALKED and walk.exists():
+    if PurePosixPath(page).name in WITH_WALK and walk.exists():
         context["share_picture"] = f"{base}/_shared/{walk.name}"
         return
     cell = app.env.metadata.get(page, {}).get("pictured")
     if not (stored := stored_picture(Path(app.env.doc2path(page)), cell)):
         return
     picture = Image.open(io.BytesIO(stored)).convert("RGBA")
-    width, height = SHARED
-    scale = min((width - 2 * EDGE) / picture.width, (height - 2 * EDGE) / picture.height)
+    width, height = SHARE_SIZE
+    room = width - 2 * SHARE_MARGIN, height - 2 * SHARE_MARGIN
+    scale = min(room[0] / picture.width, room[1] / picture.height)
     picture = picture.resize((round(picture.width * scale), round(picture.height * scale)))
-    paper = Image.new("RGBA", SHARED, BLUE)
+    paper = Image.new("RGBA", SHARE_SIZE, SHARE_COLOUR)
     place = ((width - picture.width) // 2, (height - picture.height) // 2)
     paper.paste(
         "white", (place[0] - 30, place[1] - 30, place[0] + picture.width + 30, place[1] + picture.height + 30)
@@ -121,7 +122,7 @@ def context_of_home(app: Sphinx, page: str, template: str, context: dict[str, An
 
 def setup(app: Sphinx) -> None:
     """Hook into the home page."""
-    app.connect("doctree-read", lead)
+    app.connect("doctree-read", store_lead)
     app.connect("doctree-resolved", start_button)
     app.connect("html-page-context", context_of_home)
     app.connect("html-page-context", share_picture)

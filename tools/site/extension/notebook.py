@@ -144,7 +144,7 @@ def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
         renderer.warn(f"the picture has no caption: a Markdown cell {caption_id(cell)} must follow")
         box += raw(picture.html("", ""))
         return box
-    paragraphs = renderer.detached(caption)
+    paragraphs = renderer.render_caption(caption)
     text = " ".join(" ".join(map(plain, paragraphs)).split())
     renderer.add_passage(caption_id(cell), text, renderer.heading)
     bold = next(paragraphs[0].findall(nodes.strong), None) if BOLD.match(caption) else None

@@ -22,12 +22,12 @@ def state_of(course: Course, language: str, stem: str) -> PageState | None:
 
 
 def is_translation(course: Course, language: str, stem: str) -> bool:
-    """Return whether a page is translated from another language."""
+    """Return True for a page that is translated from another language."""
     return language != course.source and course.path(course.source, stem).exists()
 
 
-def untranslated(course: Course, language: str, stem: str) -> bool:
-    """Return whether a chapter is shown in the source language for want of a translation."""
+def is_untranslated(course: Course, language: str, stem: str) -> bool:
+    """Return True for a chapter that is shown in the source language because nobody has translated it."""
     if not is_translation(course, language, stem):
         return False
     state = state_of(course, language, stem)
@@ -40,7 +40,7 @@ def notices(app: Sphinx, page: str) -> list[dict[str, str]]:
     stem, source = page.rpartition("/")[2], course.source
     if not is_translation(course, language, stem):
         return []
-    if untranslated(course, language, stem):
+    if is_untranslated(course, language, stem):
         return [{"text": word["page_untranslated"]}]
     state = state_of(course, language, stem)
     english = {

@@ -25,13 +25,13 @@ CARD = b'<view id="card"'
 
 @dataclass
 class Picture:
-    """A picture that lies beside the pages."""
+    """A picture in a file beside the pages."""
 
     address: str
     width: int
     height: int
-    for_card: bool = False  # a drawing that names the part which a card shows
-    drawing: str = ""  # which stands in the page itself
+    for_card: bool = False  # True for a drawing with a part for a card
+    drawing: str = ""  # SVG to write into the page itself
 
     def html(self, text: str, enlarge: str) -> str:
         """Return its element, a link to itself; the size is written so that nothing jumps while it loads."""
@@ -50,7 +50,7 @@ def output_nodes(cell: dict, environment) -> Iterator[nodes.Node | Picture]:
         elif output["output_type"] == "error":
             yield text_block("\n".join(re.sub(r"\x1b\[[\d;]*m", "", line) for line in output["traceback"]))
         else:
-            yield drawing_of(cell, output, environment) or rich(output, environment)
+            yield drawing_of(cell, output, environment) or richest_form(output, environment)
 
 
 def drawing_of(cell: dict, output: dict, environment) -> Picture | None:
@@ -67,8 +67,8 @@ def drawing_of(cell: dict, output: dict, environment) -> Picture | None:
     return picture
 
 
-def rich(output: dict, environment) -> nodes.Node | Picture:
-    """Return the best form of one result that a page can show."""
+def richest_form(output: dict, environment) -> nodes.Node | Picture:
+    """Return one result in the richest of its forms that a page can show."""
     data = output["data"]
     if "image/svg+xml" in data:
         return store(data["image/svg+xml"].encode(), "svg", environment, svg_size(data["image/svg+xml"]))

@@ -16,19 +16,19 @@ from tools.course import Course
 from ..archives import archive_name
 from .colophon import colophon
 from .edition import course_of, words
-from .notices import notices, untranslated
-from .plain import curled, plain
+from .notices import is_untranslated, notices
+from .plain import plain, with_curly_quotes
 from .renderer import TOOLS
 from .writer import unbroken
 
 
 def digest_of(text: str) -> str:
-    """Return the digest by which a policy allows a script or style that is in the page itself."""
+    """Return the digest by which a content security policy allows an inline script or style."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 STATIC = Path(__file__).parents[1] / "theme" / "static"
-# In the page itself: browsers that meet a policy fetch no style before a script above it has come.
+# Inline: with a content security policy, browsers fetch no style before a script above it has arrived.
 EARLY = (STATIC.parent / "early.js").read_text(encoding="utf-8")
 POLICY = (
     f"default-src 'self'; script-src 'self' '{digest_of(EARLY)}'; style-src 'self'; "
@@ -39,13 +39,12 @@ SHEET = "course.css"
 
 
 def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
-    """Add everything of ours to the context of one page."""
+    """Add what the course's templates use to the context of one page."""
     course, language, word = course_of(app.config), app.config.course_language, words(app.config)
     stem = page.rpartition("/")[2]
     metadata = app.env.metadata.get(page, {})
-    told = notices(app, page)
-    listed = parts(app, page)
-    pages = [item for part in listed for item in part["pages"]]
+    all_parts = parts(app, page)
+    pages = [item for part in all_parts for item in part["pages"]]
     openings = {passage[0]: passage[1] for passage in metadata.get("passages", [])}
     context.update(
         w=word,
@@ -57,30 +56,30 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
         description=metadata.get("description") or word["about_site"],
         asset=lambda name: asset_address(app, page, name),
         editions=editions(app, page, stem),
-        parts=listed,
+        parts=all_parts,
         here=next((item for item in pages if item["current"]), None),
         part_here=next(
-            (part for part in listed if any(item["current"] for item in part["pages"])), listed[0]
+            (part for part in all_parts if any(item["current"] for item in part["pages"])), all_parts[0]
         ),
-        before=beside(pages, -1),
-        after=beside(pages, 1),
+        before=neighbour(pages, -1),
+        after=neighbour(pages, 1),
         sections=sections(doctree, 1 if stem in course.chapter_numbers else 2),
-        colab=colab_address(repository(app), language, stem) if runs(app, stem) else "",
+        colab=colab_address(repository(app), language, stem) if has_code(app, stem) else "",
         download=download_address(app, stem),
         alone=bool(repository(app).get("url")),
         colophon=colophon(course, language, stem, repository(app).get("url") or "", app.config.html_baseurl),
         canonical=page_address(app.config.html_baseurl, language, stem),
         site_address=app.config.html_baseurl.rstrip("/"),
         home=relative_uri(app.builder.get_target_uri(page), app.builder.get_target_uri(home_of(app))) or "#",
-        state_page=neighbour(app, page, "translations"),
-        notices=told,
+        state_page=address_in_edition(app, page, "translations"),
+        notices=notices(app, page),
         openings=openings,
         tools_mark=TOOLS,
-        text_lang=course.languages[course.source].html if untranslated(course, language, stem) else "",
+        text_lang=course.languages[course.source].html if is_untranslated(course, language, stem) else "",
     )
 
 
-def beside(pages: list[dict[str, Any]], step: int) -> dict[str, Any] | None:
+def neighbour(pages: list[dict[str, Any]], step: int) -> dict[str, Any] | None:
     """Return the page before or after the current one."""
     place = next((place + step for place, item in enumerate(pages) if item["current"]), -1)
     return pages[place] if 0 <= place < len(pages) else None
@@ -91,8 +90,8 @@ def home_of(app: Sphinx) -> str:
     return app.config.root_doc
 
 
-def runs(app: Sphinx, stem: str) -> bool:
-    """Return whether a page is a notebook with code."""
+def has_code(app: Sphinx, stem: str) -> bool:
+    """Return True for a page that is a notebook with code."""
     course, language = course_of(app.config), app.config.course_language
     return course.path(language, stem).exists() and any(
         cell.cell_type == "code" for cell in course.read(language, stem).cells
@@ -100,15 +99,15 @@ def runs(app: Sphinx, stem: str) -> bool:
 
 
 def download_address(app: Sphinx, stem: str) -> str:
-    """Return the address of the notebook, or of the edition's archive while no address has the package."""
-    if not app.config.course_assets or not runs(app, stem):
+    """Return the address of the notebook, or without a repository's address that of the edition's archive."""
+    if not app.config.course_assets or not has_code(app, stem):
         return ""
     if repository(app).get("url"):
         return f"notebooks/{stem}.ipynb"
     return archive_name(course_of(app.config), app.config.course_language) + ".zip"
 
 
-def neighbour(app: Sphinx, page: str, stem: str) -> str:
+def address_in_edition(app: Sphinx, page: str, stem: str) -> str:
     """Return the relative address of another page of the edition, empty where there is none."""
     target = page.rpartition("/")[0] + "/" + stem if "/" in page else stem
     if target not in app.env.found_docs:
@@ -179,31 +178,31 @@ def parts(app: Sphinx, page: str) -> list[dict[str, Any]]:
         {
             "name": word.get(f"part_{name}", name),
             "order": order,  # its colour
-            "pages": [{**about(app, page, stem), "part": order} for stem in stems],
+            "pages": [{**page_entry(app, page, stem), "part": order} for stem in stems],
         }
         for order, (name, group) in enumerate(groups.items())
         if (stems := [stem for stem in group if stem != "translations"])  # the footer leads there
     ]
 
 
-def about(app: Sphinx, here: str, stem: str) -> dict[str, Any]:
+def page_entry(app: Sphinx, here: str, stem: str) -> dict[str, Any]:
     """Return a page's entry in the lists of chapters."""
     course, word = course_of(app.config), words(app.config)
     page = str(PurePosixPath(here).with_name(stem))
     facts = app.env.metadata.get(page, {})
     start, target = app.builder.get_target_uri(here), app.builder.get_target_uri(page)
-    foreign = untranslated(course, app.config.course_language, stem)
+    is_foreign = is_untranslated(course, app.config.course_language, stem)
     return {
         "stem": stem,
         "title": unbroken(course, app.config.course_language, app.env.titles[page].astext()),
         "number": course.chapter_numbers.get(stem, ""),
         "minutes": word["minutes"].format(n=facts["minutes"]) if "minutes" in facts else "",
         "short_minutes": f"{facts['minutes']}′" if "minutes" in facts else "",  # where a line is short
-        "lead": curled(facts.get("lead", ""), app.config),
+        "lead": with_curly_quotes(facts.get("lead", ""), app.config),
         "picture": facts.get("picture"),
         "href": relative_uri(start, target) or start.rpartition("/")[2],
         "current": page == here,
-        "lang": course.languages[course.source].html if foreign else "",
+        "lang": course.languages[course.source].html if is_foreign else "",
     }
 
 
@@ -240,13 +239,13 @@ def colab_address(repository: dict[str, str], language: str, stem: str) -> str:
     return f"https://colab.research.google.com/github/{match[1]}/blob/{branch}/book/{language}/{stem}.ipynb"
 
 
-def quieten(app: Sphinx) -> None:
+def turn_off_search_index(app: Sphinx) -> None:
     """Turn off Sphinx's search index: the course has its own search."""
     app.builder.search = False
 
 
 def setup(app: Sphinx) -> None:
     """Hook into every page."""
-    app.connect("builder-inited", quieten)
+    app.connect("builder-inited", turn_off_search_index)
     app.connect("html-page-context", context_of_page)
     app.connect("build-finished", write_style_sheet)

@@ -10,20 +10,20 @@ from sphinx.config import Config
 from .formulas import render
 
 MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
-LOW = str.maketrans("0123456789+−-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
-HIGH = str.maketrans("0123456789+−-=()⊤hijkn", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵀʰⁱʲᵏⁿ")
+SUBSCRIPTS = str.maketrans("0123456789+−-=()aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
+SUPERSCRIPTS = str.maketrans("0123456789+−-=()⊤hijkn", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵀʰⁱʲᵏⁿ")
 APPLY = "\u2061"  # between a function's name and its argument
 RELATIONS = set("=≠<>≤≥≈→←∈")
 
 
-def curled(text: str, config: Config) -> str:
-    """Return text that is in no paragraph with the quotation marks that Sphinx gives to paragraphs."""
-    kept = config.language in config.smartquotes_excludes.get("languages", ())
-    return text if kept else str(smartyPants(text, "q", config.language))
+def with_curly_quotes(text: str, config: Config) -> str:
+    """Return text with typographic quotation marks, as Sphinx writes them in paragraphs only."""
+    is_excluded = config.language in config.smartquotes_excludes.get("languages", ())
+    return text if is_excluded else str(smartyPants(text, "q", config.language))
 
 
 def plain(node: nodes.Node) -> str:
-    """A node's text, with `h₁, …, h₄` for `$h_1, \\dots, h_4$`."""
+    """Return a node's text, with `h₁, …, h₄` for `$h_1, \\dots, h_4$`."""
     if isinstance(node, nodes.math | nodes.math_block):
         mathml = MATHML.search(render(node.astext(), False).get("html", ""))
         return formula(mathml[0]) if mathml else node.astext()
@@ -56,15 +56,20 @@ def plain_element(node: ElementTree.Element) -> str:
         space = " " * (parts[0] in ("∑", "∏"))  # the bound is no part of what is summed
         return (
             parts[0].removesuffix(APPLY)
-            + small_signs(parts[1], LOW, "_")
+            + small_characters(parts[1], SUBSCRIPTS, "_")
             + APPLY * parts[0].endswith(APPLY)
             + space
         )
     if name == "msup":
-        return parts[0] + small_signs(parts[1], HIGH, "^")
+        return parts[0] + small_characters(parts[1], SUPERSCRIPTS, "^")
     if name in ("msubsup", "munderover"):
         space = " " * (parts[0] in ("∑", "∏"))
-        return parts[0] + small_signs(parts[1], LOW, "_") + small_signs(parts[2], HIGH, "^") + space
+        return (
+            parts[0]
+            + small_characters(parts[1], SUBSCRIPTS, "_")
+            + small_characters(parts[2], SUPERSCRIPTS, "^")
+            + space
+        )
     if name == "mfrac":
         over, under = map(in_brackets, parts)
         return f"{over}/{under}" if len(over + under) < 8 else f" {over} / {under} "
@@ -82,16 +87,16 @@ def plain_element(node: ElementTree.Element) -> str:
 
 
 def in_brackets(text: str) -> str:
-    """Put parentheses around more than one sign."""
+    """Put parentheses around more than one character."""
     text = text.strip()
     return text if re.fullmatch(r"\w*|\([^()]*\)", text) else f"({text})"
 
 
-def small_signs(text: str, places: dict[int, int], mark: str) -> str:
-    """Return an index or exponent in small signs where each has one, else behind a mark."""
+def small_characters(text: str, characters: dict[int, int], mark: str) -> str:
+    """Return an index or exponent in Unicode's small characters, else after a mark."""
     text = text.strip()
-    if all(ord(sign) in places for sign in text):
-        return text.translate(places)
+    if all(ord(sign) in characters for sign in text):
+        return text.translate(characters)
     if text in "′″":
         return text
     return mark + (f"({text})" if mark == "^" and re.fullmatch(r"\w{2,}", text) else in_brackets(text))

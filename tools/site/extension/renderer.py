@@ -18,7 +18,7 @@ from tools.course import parsed_notebook
 
 from .edition import course_of, words
 from .formulas import with_decimal
-from .plain import curled, plain
+from .plain import plain, with_curly_quotes
 from .writer import Box
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class CellRenderer(SphinxRenderer):
     """Renders the Markdown cells of one notebook; `cell` is the id of the one at hand."""
 
     def begin(self, cells: list[dict], environment) -> None:
-        """Start a notebook: find which cells caption which pictures."""
+        """Start a notebook: find the role of each cell, and the caption of each picture."""
         self.environment = environment
         self.cell, self.role = "", Role.TEXT
         self.roles = contract.roles(cells)
@@ -48,7 +48,7 @@ class CellRenderer(SphinxRenderer):
         self.contents_shown = False
         self.passages: list[list[str]] = []
         self.links: list[tuple] = []
-        self.facts: dict[str, object] = {}  # what lists of chapters say of the page
+        self.facts: dict[str, object] = {}  # for lists of chapters: minutes, lead, picture
         self.pictures: list[tuple[str, str, int, int, str]] = []  # cell, address, size, and what is seen
         self.captions_of = {}
         for cell, following in pairwise(cells):
@@ -77,7 +77,7 @@ class CellRenderer(SphinxRenderer):
             source = DETAILS.sub(r"\1", source)
         if self.role is Role.QUIZ:
             source = source.replace("<details>", '<details class="answer">')
-            source = SUMMARY.sub(lambda found: curled(found[0], self.environment.config), source)
+            source = SUMMARY.sub(lambda found: with_curly_quotes(found[0], self.environment.config), source)
         tokens = self.md.parse(source, self.md_env)
         self.headings = 0
         if tokens and tokens[0].content.startswith("<details>"):
@@ -87,54 +87,54 @@ class CellRenderer(SphinxRenderer):
         branches = [(branch, len(branch)) for branch in self.open_branches()]
         self._render_tokens(tokens)
         added = [node for branch, length in branches for child in branch[length:] for node in child.findall()]
-        self.remember(added)
+        self.add_to_search(added)
         for node in added:
             if isinstance(node, nodes.strong):
                 close_gap(node)
             if isinstance(node, nodes.math | nodes.math_block):
-                self.dress_formula(node)
-        self.dress(added)
+                self.localize_formula(node)
+        self.classify(added)
 
-    def dress_formula(self, node: nodes.math | nodes.math_block) -> None:
-        """Tell a formula its cell, and write it with the decimal sign of the language."""
+    def localize_formula(self, node: nodes.math | nodes.math_block) -> None:
+        """Write a formula with the language's decimal sign, and note its cell for warnings."""
         node["cell"] = self.cell
         config = self.environment.config
         sign = course_of(config).languages[config.course_language].decimal
         if sign != ".":
             node[:] = [nodes.Text(with_decimal(node.astext(), sign))]
 
-    def remember(self, added: list[nodes.Node]) -> None:
-        """Keep what the search finds here: no heading without a text of its own, and no measured numbers."""
+    def add_to_search(self, added: list[nodes.Node]) -> None:
+        """Add this cell to the search: no heading without text below it, and no measured numbers."""
         config = self.environment.config
         titles = [EFFORT.sub("", plain(node)) for node in added if isinstance(node, nodes.title)][-1:]
-        titles = [curled(title, config) for title in titles]
+        titles = [with_curly_quotes(title, config) for title in titles]
         self.heading = "".join(titles) or self.heading
-        texts = [curled(text, config) for text in filter(None, map(search_text, added))]
+        texts = [with_curly_quotes(text, config) for text in filter(None, map(search_text, added))]
         if (texts or not self.passages) and self.role is not Role.SEEDS:
             text = " ".join(titles + texts).replace("\n", " ")
             self.add_passage(self.cell, text, defined_term(added) or self.heading)
 
-    def dress(self, added: list[nodes.Node]) -> None:
+    def classify(self, added: list[nodes.Node]) -> None:
         """Add classes for the style sheet: what kind of passage this is."""
         for node in added:
             if isinstance(node, nodes.title) and node.parent.parent is not self.document:
                 mark_exercise(node)
             elif isinstance(node, nodes.paragraph) and len(self.passages) == 1:
-                self.dress_beginning(node)
+                self.classify_beginning(node)
             elif isinstance(node, nodes.enumerated_list | nodes.bullet_list) and self.is_contents(node):
                 node.replace_self([] if self.contents_shown else nodes.raw("", CONTENTS, format="html"))
                 self.contents_shown = True
             elif isinstance(node, nodes.paragraph) and (mark := ANSWER.match(node.astext())):
                 node["classes"].append("right" if mark[0] == "✓" else "wrong")
             elif isinstance(node, nodes.table) and self.role is Role.SEEDS:
-                node.replace_self(self.measured(node))
+                node.replace_self(self.seeds_box(node))
         has_facts = any("facts" in node["classes"] for node in added if isinstance(node, nodes.paragraph))
         for section in added if self.role is Role.TITLE and not has_facts and not self.is_home() else ():
             if isinstance(section, nodes.section):
                 section += nodes.raw("", TOOLS, format="html")
 
-    def measured(self, table: nodes.table) -> Box:
-        """Return what was measured on each seed; outside the page's checks it is folded."""
+    def seeds_box(self, table: nodes.table) -> Box:
+        """Return a box with a table of seeds; outside the section of checks it is folded."""
         if self.cell in self.checks:
             return Box("", table.deepcopy(), classes=["seeds"])
         word = words(self.environment.config)
@@ -142,7 +142,7 @@ class CellRenderer(SphinxRenderer):
         parts = nodes.raw("", label, format="html"), table.deepcopy()
         return Box("", *parts, tag="details", classes=["seeds"])
 
-    def dress_beginning(self, node: nodes.paragraph) -> None:
+    def classify_beginning(self, node: nodes.paragraph) -> None:
         """Mark what follows a page's title: promise, first link, prerequisites and time."""
         start = first_part(node)
         if not isinstance(start, nodes.strong):
@@ -172,7 +172,7 @@ class CellRenderer(SphinxRenderer):
             branches.append(branches[-1].parent)
         return branches
 
-    def detached(self, source: str) -> list[nodes.Node]:
+    def render_caption(self, source: str) -> list[nodes.Node]:
         """Render the blocks of a caption outside of the page's flow."""
         box = Box()
         with self.current_node_context(box):
@@ -180,7 +180,7 @@ class CellRenderer(SphinxRenderer):
         for strong in list(box.findall(nodes.strong)):
             close_gap(strong)
         for formula in box.findall(lambda node: isinstance(node, nodes.math | nodes.math_block)):
-            self.dress_formula(formula)
+            self.localize_formula(formula)
         return box.children
 
     def summary(self) -> dict[str, object]:
@@ -276,7 +276,7 @@ def mark_exercise(title: nodes.title) -> None:
 
 
 def check_links(app: Sphinx, environment) -> None:
-    """Warn of links that lead nowhere, in every page: one that did not change may point to what went."""
+    """Warn of links that lead nowhere, in every page, since their targets may have changed."""
     for docname, metadata in environment.metadata.items():
         for cell, href, target, kind, anchor in metadata.get("links", []):
             source = Path(app.srcdir) / f"{target}.{kind}"

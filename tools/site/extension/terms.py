@@ -1,4 +1,4 @@
-"""Terms lead to the glossary, and links to terms and sources carry what stands there."""
+"""Link terms to the glossary, and show the text of a term or source beside a link to it."""
 
 import re
 from functools import cache
@@ -17,9 +17,8 @@ from .writer import Box
 
 GLOSSARY, REFERENCES = "glossary", "references"
 DEFINITION = re.compile(r"\*\*(.+?)\*\*")
-LONG_WORD = (
-    10  # letters: shorter single words are the course's daily words, `token`, or mean other things, `key`
-)
+# Letters. A shorter single word is used all the time, such as `token`, or has other meanings, such as `key`.
+LONG_WORD = 10
 
 
 @cache
@@ -29,22 +28,26 @@ def patterns(course: Course, language: str) -> re.Pattern[str]:
     spoken, found = course.languages[language], []
     for number, row in enumerate(course.terms):
         term, word = row[course.source], row.get(language, "")
-        if entry(row, course) in entries and word and (re.search("[ -]", term) or len(term) >= LONG_WORD):
+        if (
+            glossary_anchor(row, course) in entries
+            and word
+            and (re.search("[ -]", term) or len(term) >= LONG_WORD)
+        ):
             own = rf"(?<!\w){spoken.forms(word)}(?!\w)" if spoken.spaces else spoken.forms(word)
-            if language != course.source and is_daily(word, spoken):
-                own += rf"(?= ?[（(](?:\w+ )?{re.escape(term.split()[-1])})"  # its English follows
+            if language != course.source and is_ambiguous(word, spoken):
+                own += rf"(?= ?[（(](?:\w+ )?{re.escape(term.split()[-1])})"  # only if its English follows
             found.append((len(word), f"(?P<t{number}>{own})"))
     return re.compile(
         "|".join(pattern for _, pattern in sorted(found, reverse=True)) or "(?!)", re.IGNORECASE
     )
 
 
-def is_daily(word: str, language: Language) -> bool:
-    """Return whether a word is so short that it is part of others, as `đầu` is of `đầu tiên`, 頭 of 開頭."""
+def is_ambiguous(word: str, language: Language) -> bool:
+    """Return True for a word so short that it is part of others, as `đầu` is of `đầu tiên`, 頭 of 開頭."""
     return not re.search("[ -]", word) and len(word) < (5 if language.spaces else 2)
 
 
-def entry(row: dict[str, str], course: Course) -> str:
+def glossary_anchor(row: dict[str, str], course: Course) -> str:
     """Return the anchor of a term on the glossary page."""
     return re.sub(r"[^a-z0-9]+", "-", row[course.source].lower()).strip("-")
 
@@ -82,12 +85,12 @@ def link_first(
     target: str,
     seen: set[str],
 ) -> None:
-    """Link what this paragraph is the first of its section to mention."""
+    """Link the terms of a paragraph that its section has not mentioned before."""
     for text in [child for child in paragraph.children if isinstance(child, nodes.Text)]:
         parts, at = [], 0
         folded = course.languages[language].fold(text).replace("\n", " ")
         for match in pattern.finditer(folded):
-            key = entry(course.terms[int(match.lastgroup[1:])], course)
+            key = glossary_anchor(course.terms[int(match.lastgroup[1:])], course)
             if key in seen:
                 continue
             seen.add(key)
@@ -102,19 +105,21 @@ def link_first(
 
 
 def hints(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
-    """Return the targets of links to terms and sources, for the script that shows them as hints."""
-    known = {}
-    where = re.compile(rf"\s*{re.escape(words(app.config)['see'])} ?[^.。]+[.。]$")  # links are none there
+    """Give the template the text behind each link to a term or source, which a script shows as a hint."""
+    texts = {}
+    see_also = re.compile(
+        rf"\s*{re.escape(words(app.config)['see'])} ?[^.。]+[.。]$"
+    )  # useless without its link
     for stem in (GLOSSARY, REFERENCES):
         metadata = app.env.metadata.get(str(PurePosixPath(page).with_name(stem)), {})
         for anchor, text, *_ in metadata.get("passages", []):
-            known[f"{stem}.html#{anchor}"] = where.sub("", text)
+            texts[f"{stem}.html#{anchor}"] = see_also.sub("", text)
     links = doctree.findall(nodes.reference) if doctree is not None else ()
     used = dict.fromkeys(link.get("refuri", "") for link in links)
-    context["hints"] = {address: known[address] for address in used if address in known}
+    context["hints"] = {address: texts[address] for address in used if address in texts}
 
 
 def setup(app: Sphinx) -> None:
-    """Link terms once all pages are read; tell the templates what stands behind the links."""
+    """Link terms once all pages are read, and give the templates the hints."""
     app.connect("doctree-resolved", link_terms)
     app.connect("html-page-context", hints)

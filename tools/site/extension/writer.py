@@ -16,44 +16,44 @@ from .edition import course_of, words
 
 HAN = re.compile("[\u4e00-\u9fff]")
 CHECKS = f"role-{Role.CHECKS}"  # the class of a section that is folded behind its heading
-WIDEST, ROOM = 30, 60  # signs: of one column, of all columns
-LONE_STOP = re.compile(r" (?=[.?!](?:\s|$))")  # that is a token of its own
+MAX_COLUMN, MAX_TABLE = 30, 60  # characters that count of one column; that fit on a phone
+LONE_STOP = re.compile(r" (?=[.?!](?:\s|$))")  # a full stop that is a token
 PRE = re.compile(r"(<pre>)(.*?)\n?(</pre>)", re.DOTALL)
 
 
 def words_in(node: nodes.Element) -> str:
-    """Return the words of a heading or a table's cell; formulas are none."""
+    """Return the words of a heading or a table's cell, without formulas."""
     texts = (text.astext() for text in node.findall(nodes.Text) if not isinstance(text.parent, nodes.math))
     return " ".join("".join(texts).split())
 
 
-def heads(group: nodes.tgroup) -> list[str]:
+def column_heads(group: nodes.tgroup) -> list[str]:
     """Return the words over a table's columns."""
     rows = list(group.findall(nodes.thead))
     return [words_in(cell) for cell in rows[0][0]] if rows else []
 
 
-def much_text(table: nodes.table) -> bool:
-    """Return whether a table is too wide for a phone: three columns or more, and much text."""
+def is_too_wide(table: nodes.table) -> bool:
+    """Return True for a table that does not fit on a phone: three columns or more, and much text."""
     rows = [[len(words_in(cell)) for cell in row] for row in table.findall(nodes.row)]
     columns = list(zip(*rows, strict=False))
-    return len(columns) > 2 and sum(min(max(lengths), WIDEST) for lengths in columns) > ROOM
+    return len(columns) > 2 and sum(min(max(lengths), MAX_COLUMN) for lengths in columns) > MAX_TABLE
 
 
 @cache
 def unbroken_words(course: Course, language: str) -> re.Pattern[str]:
-    """Return a pattern of what no line may be broken in, for an edition and for the source."""
+    """Return a pattern of words that must not be broken over lines, in an edition and in the source."""
     codes = dict.fromkeys((course.source, language))
     return re.compile("|".join(word for code in codes for word in course.languages[code].unbroken) or "(?!)")
 
 
 def unbroken(course: Course, language: str, text: str) -> str:
-    """Return a text in which no line is broken in what an edition and the source call unbroken."""
+    """Return a text whose unbroken words, by the rules of edition and source, stay on one line."""
     return unbroken_words(course, language).sub(with_joiner, text)
 
 
 def with_joiner(word: re.Match[str]) -> str:
-    """Return a word or a number that no line can be broken in."""
+    """Return a word or a number with joiners and no-break spaces in place of its hyphens and spaces."""
     return re.sub("(?<=\\d) ", "\u202f", word[0].replace("-", "-\u2060")).replace(" ", "\u00a0")
 
 
@@ -65,7 +65,7 @@ class CourseTranslator(HTML5Translator):
     """Sphinx's writer with the course's figures, callouts, tables and permalinks."""
 
     def visit_Text(self, node: nodes.Text) -> None:
-        """Write text; words that languages call unbroken stay in one line, which begins with no full stop."""
+        """Write text; unbroken words stay on one line, and no line begins with a full stop."""
         start = len(self.body)
         super().visit_Text(node)
         if not isinstance(node.parent, nodes.literal):
@@ -78,9 +78,9 @@ class CourseTranslator(HTML5Translator):
         return escape(words(self.config)[key])
 
     def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
-        """Link to a heading, labelled in the reader's language, no stop on a keyboard's way.
+        """Link to a heading, labelled in the reader's language; the Tab key skips it.
 
-        The heading of the checks has none: it is pressed itself.
+        The heading of the checks has no permalink: a click on it opens its section.
         """
         if node["ids"] and CHECKS not in node["classes"]:
             title = node.next_node(nodes.title)
@@ -147,23 +147,23 @@ class CourseTranslator(HTML5Translator):
 
     def visit_table(self, node: nodes.Element) -> None:
         """Open a table that scrolls; on a phone, one of much text is stacked, unless it is of seeds."""
-        stacked = much_text(node) and "seeds" not in node.parent["classes"]
+        stacked = is_too_wide(node) and "seeds" not in node.parent["classes"]
         classes = "wide stacked" if stacked else "wide"
         self.body.append(f'<div class="{classes}" role="group" aria-label="{self.word("table")}">')
         super().visit_table(node)
 
     def visit_entry(self, node: nodes.Element) -> None:
-        """Open a table's cell. A head without words is no heading: an empty corner, or a formula alone."""
-        head = isinstance(node.parent.parent, nodes.thead) and words_in(node) != ""
+        """Open a table's cell. A head without words, an empty corner or a lone formula, is a plain cell."""
+        is_head = isinstance(node.parent.parent, nodes.thead) and words_in(node) != ""
         classes = " ".join(name for name in node["classes"] if name.startswith("text-"))
         written = f' class="{classes}"' if classes else ""
-        above = heads(node.parent.parent.parent)
+        heads = column_heads(node.parent.parent.parent)
         column = node.parent.index(node)
-        has_head = 0 < column < len(above) and above[column]
-        if not head and has_head and node.astext().strip():  # what a phone writes before it
-            written += f' data-head="{escape(above[column])}"'
-        self.body.append(f'<th scope="col"{written}>' if head else f"<td{written}>")
-        self.context.append("</th>" if head else "</td>")
+        has_head = 0 < column < len(heads) and heads[column]
+        if not is_head and has_head and node.astext().strip():  # a phone writes it before the cell
+            written += f' data-head="{escape(heads[column])}"'
+        self.body.append(f'<th scope="col"{written}>' if is_head else f"<td{written}>")
+        self.context.append("</th>" if is_head else "</td>")
 
     def depart_entry(self, node: nodes.Element) -> None:
         """Close it."""
