@@ -206,7 +206,7 @@ def forward(attend: Attend, x: Tensor) -> Passes:
 
 
 def training_step(attend: Attend, x: Tensor) -> Passes:
-    """Forward and backward, with gradients of the input as in the middle of a network."""
+    """Return a call of forward and backward pass, with gradients of the input as inside a network."""
     x = x.clone().requires_grad_()
     return lambda: attend(x).sum().backward()
 

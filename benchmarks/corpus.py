@@ -28,7 +28,7 @@ Scores = dict[str, float]
 
 
 def build(source: Vocabulary, target: Vocabulary, arguments: argparse.Namespace) -> EncoderDecoder:
-    """The attention model of the course: one layer, both directions."""
+    """Return the attention model of the course: one layer, both directions."""
     sizes = (arguments.hidden, arguments.hidden, arguments.layers)
     encoder = Seq2SeqEncoder(len(source), *sizes, bidirectional=True)
     return EncoderDecoder(

@@ -34,7 +34,7 @@ def timed(notebook: NotebookNode) -> NotebookNode:
 
 
 def measure(course: Course, stem: str) -> list[dict[str, str]]:
-    """The rows of a chapter: the whole of it, then each cell that takes long, the longest first."""
+    """Return the rows of a chapter: the whole of it, then each cell that takes long, the longest first."""
     notebook = course.read(course.source, stem)
     run, folder = timed(notebook), course.path(course.source, stem).parent
     quiet = {"extra_arguments": ["--log-level=ERROR"]}
@@ -44,7 +44,7 @@ def measure(course: Course, stem: str) -> list[dict[str, str]]:
 
 
 def rows(stem: str, keys: list[str], times: list[float]) -> list[dict[str, str]]:
-    """A table of the times before and after each cell."""
+    """Turn the times before and after each cell into rows."""
     spent = {key: after - before for key, before, after in zip(keys, times, times[1:], strict=False)}
     long = sorted((key for key in keys if spent[key] >= LONG), key=lambda key: -spent[key])
     seconds = [("", times[-1] - times[0]), *((key, spent[key]) for key in long)]

@@ -16,7 +16,6 @@ from mha_course.language_model import LanguageModel, RotaryAttention
 from mha_course.results import stored_results
 from mha_course.transformer import feed_forward
 from tools.course import Course, cells
-from tools.experiments.language_models import up_to
 from tools.experiments.names import CHAPTER, KINDS, LONGER, NGRAMS, chapter, settings, verdicts
 from tools.experiments.runs import SEEDS
 
@@ -71,7 +70,6 @@ def test_what_is_written_is_held_out_known_or_invented() -> None:
     written = [parts["test"][3], parts["train"][0], parts["dev"][0], later, "NO SUCH SIGN", later]
     found = verdicts(written)
     assert found == {"held_out": [parts["test"][3]], "invented": [later, "NO SUCH SIGN"], "later": [later]}
-    assert up_to([5, 6, 2, 7], 2) == [5, 6] and up_to([5, 6], 2) == [5, 6]
 
 
 def test_the_tables_are_of_these_settings() -> None:

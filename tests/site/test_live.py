@@ -27,7 +27,7 @@ from tools.experiments.live_models import (
     LANGUAGE_MODEL,
     NAMES,
     content_of,
-    faults,
+    deviations,
     grammar_states,
     load_model,
     sentences,
@@ -274,8 +274,8 @@ def test_the_sentences_of_a_page_are_the_corpus(language: str) -> None:
 
 def test_a_score_that_moved_further_than_seeds_and_machines_do_is_a_fault() -> None:
     written = {"0": {"exact_match": 0.98}, "1": {"exact_match": 0.97}, "2": {"exact_match": 0.91}}
-    assert not faults(written, {"exact_match": 0.92})
-    assert len(faults(written, {"exact_match": 0.90})) == 1
+    assert not deviations(written, {"exact_match": 0.92})
+    assert len(deviations(written, {"exact_match": 0.90})) == 1
     alike = {seed: {"exact_match": 1.0} for seed in written}
-    assert not faults(alike, {"exact_match": 0.97})
-    assert faults(alike, {"exact_match": 0.95})
+    assert not deviations(alike, {"exact_match": 0.97})
+    assert deviations(alike, {"exact_match": 0.95})

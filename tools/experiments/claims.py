@@ -1,4 +1,4 @@
-"""Runs every claim of the course on three seeds and tables what was measured (``make claims``).
+"""Run every claim of the course on three seeds, and write a table of what was measured (``make claims``).
 
 A claim is a line ``assert name >= 0.85`` in a code cell tagged ``claim``. Each English notebook that has
 claims is run from the top with ``seed = 0``, ``1`` and ``2``; the table in ``claims.tsv`` beside
@@ -46,6 +46,8 @@ class Claim(NamedTuple):
 
 
 class Measured(NamedTuple):
+    """The left side of a claim on one seed, and whether the claim held."""
+
     value: str
     held: bool
 
@@ -111,7 +113,7 @@ def measure(notebook: NotebookNode, seed: int, folder: Path) -> list[Measured]:
     return [Measured(*row) for row in json.loads(notebook.cells[-1].outputs[-1].text)]
 
 
-def table_chapter(course: Course, stem: str) -> Iterator[tuple[dict[str, str], bool]]:
+def chapter_rows(course: Course, stem: str) -> Iterator[tuple[dict[str, str], bool]]:
     """Yield the rows of one chapter, and whether each held on every seed."""
     notebook, folder = course.read(course.source, stem), course.path(course.source, stem).parent
     claims, columns = claims_of(notebook), []
@@ -150,7 +152,7 @@ def run(course: Course, stems: list[str]) -> int:
     failures = 0
     for stem in stems:
         try:
-            rows = list(table_chapter(course, stem))
+            rows = list(chapter_rows(course, stem))
         except CourseError as error:
             print(f"  {stem}: {error}")
             failures += 1

@@ -38,6 +38,7 @@ from mha_course.language_model import (
     next_token_probabilities,
 )
 from mha_course.training import seed_everything, shift_right
+from mha_course.translation import up_to
 from tools.corpus.generate import SPLIT_SIZES, english_text, held_out, meanings, quotas
 from tools.corpus.grammar import lexicon, templates
 from tools.experiments.runs import SEEDS, Row, measure_all, write_table
@@ -80,8 +81,8 @@ def grammar() -> dict[str, bool]:
 # ---- models without a network ----
 
 
-class ByTable:
-    """A model that looks up the probabilities of the next token."""
+class LookupModel:
+    """Base class of models that look up the probabilities of the next token, without a network."""
 
     vocabulary: Vocabulary
 
@@ -113,7 +114,7 @@ class ByTable:
         return ids[1:]
 
 
-class Grammar(ByTable):
+class Grammar(LookupModel):
     """The best possible model of the corpus: it knows the templates and how often each of them is used.
 
     All sentences of a template are equally probable, also those with pairs of adjective and noun that no
@@ -145,7 +146,7 @@ class Grammar(ByTable):
         return (weights / weights.sum()).float()
 
 
-class NGram(ByTable):
+class NGram(LookupModel):
     """Counts of what followed the last tokens, mixed with those of shorter contexts."""
 
     def __init__(self, order: int, training: Iterable[Sentence], vocabulary: Vocabulary) -> None:
@@ -222,10 +223,6 @@ def perplexities(measured: Callable[[list[Sentence]], list[list[float]]]) -> dic
     return {name: f"{perplexity(values):.3f}" for name, values in columns.items()}
 
 
-def up_to(ids: list[int], end: int) -> list[int]:
-    return ids[: ids.index(end)] if end in ids else ids
-
-
 def write(
     model: LanguageModel, words: Vocabulary, prompt: Sequence[str], draw: torch.Generator, samples: int,
     **way: Any,
@@ -265,7 +262,7 @@ def measure(setting: tuple[str, int]) -> tuple[list[Row], list[Row]]:
         model.eval()
         measured = partial(losses, model, words)
     else:
-        table: ByTable = Grammar(words) if name == "grammar" else NGram(int(name[0]), training, words)
+        table: LookupModel = Grammar(words) if name == "grammar" else NGram(int(name[0]), training, words)
         measured = table.losses
     prompt = (words.bos, *words[list(PROMPT)])
     with torch.no_grad():

@@ -1,8 +1,8 @@
-"""The networks that run on the site's pages: trained, written down in half precision, held to their scores.
+"""Train the networks of the site's pages, write them in half precision, and compare their scores.
 
 ``python -m tools.experiments.live_models [NAME …]`` trains each network anew with seed 0 (half a minute each)
-and fails where a score is further from the written one than the scores of three seeds are from each other, or
-than .04, which another processor may do.
+and fails if a score differs from the written one by more than those of three seeds do from each other, and by
+more than 0.04, which may be due to another processor.
 With ``--write`` it trains the seeds 0, 1 and 2 and writes into ``tools/site/live/models``:
 
 - ``NAME.js``: the network of seed 0, its vocabularies and its parameters (little-endian float16, base64);
@@ -41,7 +41,7 @@ from tools.experiments.runs import SEEDS, Vocabularies, translations, vocabulari
 FOLDER = Path(__file__).parents[1] / "site" / "live" / "models"
 LANGUAGE_MODEL = "language-model"
 NAMES = (*(f"bahdanau-{language}" for language in TARGETS), "transformer-fr", LANGUAGE_MODEL)
-MACHINES = 0.04  # as in the chapters, whose tags `atol-0.04` say the same
+MACHINE_SPREAD = 0.04  # as in the chapters, with the tag `atol-0.04`
 Scores = dict[str, float]
 Network = EncoderDecoder | LanguageModel
 
@@ -203,12 +203,12 @@ def write(name: str) -> None:
     (FOLDER / f"{name}.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
 
-def faults(written: dict[str, Scores], measured: Scores) -> list[str]:
-    """Return scores that are further from those of seed 0 than seeds, or machines, are from each other."""
+def deviations(written: dict[str, Scores], measured: Scores) -> list[str]:
+    """Return the scores that differ from those of seed 0 by more than seeds or machines differ."""
     found = []
     for key, value in measured.items():
         seeds = [scores[key] for scores in written.values()]
-        if abs(value - written["0"][key]) > max(max(seeds) - min(seeds), MACHINES):
+        if abs(value - written["0"][key]) > max(max(seeds) - min(seeds), MACHINE_SPREAD):
             found.append(f"{key} is {value}, and was {written['0'][key]} ({min(seeds)} to {max(seeds)})")
     return found
 
@@ -229,7 +229,7 @@ def main() -> int:
             continue
         about = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
         measured = score(name, *train(name, 0))
-        found = faults(about["scores"], measured)
+        found = deviations(about["scores"], measured)
         wrong += len(found)
         print(name, measured, *found, sep="\n  ", flush=True)
     if arguments.write:

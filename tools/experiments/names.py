@@ -33,8 +33,9 @@ import torch.nn.functional as F
 from mha_course.corpus import Vocabulary
 from mha_course.language_model import LanguageModel, fit_language_model, generate
 from mha_course.training import seed_everything
+from mha_course.translation import up_to
 from tools.course import Course, cells
-from tools.experiments.language_models import NGram, up_to
+from tools.experiments.language_models import NGram
 from tools.experiments.runs import SEEDS, Row, columns_of, measure_all, write_table
 
 CELLS = ("nats-code", "names-code", "pieces-code", "pieces-encode")

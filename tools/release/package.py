@@ -1,4 +1,4 @@
-"""Builds the package, and tries it as readers get it: in a new environment, from an empty folder."""
+"""Build the package, and try it as readers get it: in a new environment, from an empty folder."""
 
 import os
 import re
@@ -15,12 +15,12 @@ from pathlib import Path
 
 from tools.course import Course, CourseError
 
-# Tests that read none of the course's files, and what they import.
-TRIED = (
+# Tests that read no file of the course, and what they import.
+TESTS = (
     "tolerance.py", "operators.py", "package/test_masking.py", "package/test_attention.py",
     "package/test_models.py",
 )  # fmt: skip
-WHERE = """
+ASSERT_INSTALLED = """
 import sys, {package}
 from pathlib import Path
 assert Path({package}.__file__).is_relative_to(sys.prefix), {package}.__file__
@@ -68,15 +68,15 @@ def environment(course: Course, folder: Path) -> Path:
     """Return the Python of a new environment that sees what is installed here, without the course."""
     venv.create(folder)
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-    seen = folder / "seen"
-    seen.mkdir()
+    linked = folder / "linked"  # what is installed here, without the course
+    linked.mkdir()
     for site in dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib")):
         for path in Path(site).iterdir():
             if course.package not in path.name:
-                (seen / path.name).symlink_to(path)
-    where = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
-    own = subprocess.run(where, capture_output=True, text=True, check=True).stdout.strip()
-    (Path(own) / "seen.pth").write_text(f"{seen}\n", encoding="utf-8")
+                (linked / path.name).symlink_to(path)
+    ask = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    site_packages = subprocess.run(ask, capture_output=True, text=True, check=True).stdout.strip()
+    (Path(site_packages) / "linked.pth").write_text(f"{linked}\n", encoding="utf-8")
     return python
 
 
@@ -94,7 +94,11 @@ def try_out(course: Course, archive: Path, tests: Iterable[str] = ()) -> None:
         # Without an index nothing can be fetched: what the package needs must be what is installed here.
         install = [python, "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", archive]
         run(install, empty, f"the installation of {archive.name}")
-        run([python, "-c", WHERE.format(package=course.package)], empty, "the import of what was installed")
+        run(
+            [python, "-c", ASSERT_INSTALLED.format(package=course.package)],
+            empty,
+            "the import of what was installed",
+        )
         for example in examples(course):
             run([python, "-c", example], empty, "the README's example")
         for test in tests:
@@ -109,5 +113,5 @@ def package(course: Course, out: Path) -> tuple[Path, Path]:
     if missing := lacking(course, wheel, source):
         raise CourseError("\n".join(missing))
     try_out(course, source)
-    try_out(course, wheel, TRIED)
+    try_out(course, wheel, TESTS)
     return wheel, source

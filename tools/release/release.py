@@ -27,8 +27,8 @@ def git(course: Course, *words: str) -> str:
     return done.stdout.strip()
 
 
-def refuse(course: Course, version: str) -> None:
-    """Stop before anything is done where a release cannot be made."""
+def check_releasable(course: Course, version: str) -> None:
+    """Raise if this version cannot be released from this tree."""
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         raise CourseError(f"VERSION is three numbers such as 1.2.0, got {version!r}")
     if dirty := git(course, "status", "--porcelain"):
@@ -41,16 +41,18 @@ def refuse(course: Course, version: str) -> None:
 
 
 def with_version(course: Course, version: str, today: str) -> dict[str, str]:
-    """Return the files that name the version, as this version has them."""
+    """Return the text that the files with the version shall have."""
     start = f"{course.package}/__init__.py"
-    said = course.text("CHANGELOG.md").replace(NONE_YET, "")
+    changelog = course.text("CHANGELOG.md").replace(NONE_YET, "")
     citation = re.sub(r"^date-released: .*\n", "", course.text("CITATION.cff"), flags=re.MULTILINE)
     project = re.sub(r"^urls = .*\n", "", course.text("pyproject.toml"), flags=re.MULTILINE)
     if url := course.repository.get("url"):
         project = project.replace("\n[project]\n", f'\n[project]\nurls = {{ Repository = "{url}" }}\n')
     return {
         start: re.sub(r'^__version__ = ".*"', f'__version__ = "{version}"', course.text(start), flags=re.M),
-        "CHANGELOG.md": said.replace("## [Unreleased]\n", f"## [Unreleased]\n\n## [{version}] - {today}\n"),
+        "CHANGELOG.md": changelog.replace(
+            "## [Unreleased]\n", f"## [Unreleased]\n\n## [{version}] - {today}\n"
+        ),
         "CITATION.cff": re.sub(
             r"^version: .*\n", f"version: {version}\ndate-released: {today}\n", citation, flags=re.M
         ),
@@ -58,8 +60,8 @@ def with_version(course: Course, version: str, today: str) -> dict[str, str]:
     }
 
 
-def everything(course: Course, out: Path) -> list[Path]:
-    """Build and try all that readers get; the files' places are returned."""
+def build_all(course: Course, out: Path) -> list[Path]:
+    """Build and try all that readers get, and return the paths."""
     made = list(package(course, out / "dist"))
     made += [archive(course, language, out / "archives") for language in course.languages]
     codes = list(course.languages)
@@ -78,10 +80,10 @@ def release(
     version: str,
     out: Path,
     checks: Sequence[Sequence[str]] = CHECKS,
-    make: Callable[[Course, Path], list[Path]] = everything,
+    make: Callable[[Course, Path], list[Path]] = build_all,
 ) -> list[Path]:
     """Check, name the version, build, commit and tag. Where a step fails, the files are as before."""
-    refuse(course, version)
+    check_releasable(course, version)
     for command in checks:
         if subprocess.run(command, cwd=course.root, check=False).returncode:
             raise CourseError(f"{' '.join(command)} fails: nothing was released")

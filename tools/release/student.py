@@ -24,22 +24,22 @@ def without_solutions(course: Course, folder: Path) -> Course:
     for name in COPIED:
         shutil.copy(course.root / name, folder)
     copy = Course(folder)
-    gone = {address for stem in course.stems() for address in left_out(course, stem)}
+    removed = {address for stem in course.stems() for address in removed_cells(course, stem)}
     for language in copy.languages:
         for stem in copy.stems(language):
             notebook = copy.read(language, stem)
             notebook.cells = for_students(notebook.cells)
             for cell in notebook.cells:
                 if cell.cell_type == "markdown":
-                    cell.source = without_links(cell.source, stem, gone)
+                    cell.source = without_links(cell.source, stem, removed)
             copy.write(language, stem, notebook)
         asked = course.text(f"book/{language}/asked.tsv").splitlines(keepends=True)
-        kept = "".join(line for line in asked if line.partition("\t")[0] not in gone)
+        kept = "".join(line for line in asked if line.partition("\t")[0] not in removed)
         (folder / "book" / language / "asked.tsv").write_text(kept, encoding="utf-8")
     return copy
 
 
-def left_out(course: Course, stem: str) -> set[str]:
+def removed_cells(course: Course, stem: str) -> set[str]:
     """Return the addresses of the cells of a page that students do not get."""
     cells = course.read(course.source, stem).cells
     return {f"{stem}#{cell['id']}" for cell in cells} - {
@@ -47,11 +47,11 @@ def left_out(course: Course, stem: str) -> set[str]:
     }
 
 
-def without_links(text: str, stem: str, gone: set[str]) -> str:
-    """Return a passage without links to cells that are gone: in brackets nothing is left, else the words."""
+def without_links(text: str, stem: str, removed: set[str]) -> str:
+    """Return a passage without links to removed cells; their words stay, unless they are in brackets."""
 
     def unlinked(match: re.Match[str]) -> str:
-        if f"{match['stem'] or stem}#{match['cell']}" not in gone:
+        if f"{match['stem'] or stem}#{match['cell']}" not in removed:
             return match[0]
         before, after = match["open"] or "", match["close"] or ""
         return "" if before and after else f"{before}{match['words']}{after}"

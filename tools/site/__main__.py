@@ -61,7 +61,7 @@ def run_card(course: Course, options: argparse.Namespace) -> int:
 
 
 def run_lighthouse(course: Course, options: argparse.Namespace) -> int:
-    """Print the table of Lighthouse's marks."""
+    """Print the table of Lighthouse's scores."""
     from .lighthouse import measure
 
     return measure(options.out.resolve(), options.codes)

@@ -23,15 +23,15 @@ def contents(course: Course, language: str) -> dict[str, bytes]:
     start = f"# {words['site']}\n\n{words['start'].replace('{folder}', language)}"
     notebooks = [course.path(language, stem) for stem in course.stems(language)]
     references = course.root / "book" / language / "references.md"
-    # The notebooks lie in a folder named after the language: the package's hints then speak it.
+    # The folder of the notebooks is named after the language, so that the package's hints are in it.
     files = {f"{language}/{path.name}": path for path in (*notebooks, references)}
     files |= {path.name: path for path in course.root.glob("LICENSE*")}
     for path in (course.root / course.package).rglob("*") if course.package else ():
         name = path.relative_to(course.root)
         if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in name.parts):
             files[name.as_posix()] = path
-    there = {name: path.read_bytes() for name, path in sorted(files.items()) if path.exists()}
-    return {"README.md": start.encode(), **there}
+    existing = {name: path.read_bytes() for name, path in sorted(files.items()) if path.exists()}
+    return {"README.md": start.encode(), **existing}
 
 
 def archive(course: Course, language: str, out: Path) -> Path:

@@ -12,11 +12,11 @@ from .pdf import find_chromium
 
 SIZE = (1200, 630)
 COLOURS = 128
-SHOOT = (
+SCREENSHOT = (
     "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update "
     "--no-first-run --hide-scrollbars --force-prefers-reduced-motion --virtual-time-budget=4000"
 )
-LOOK = """
+STYLE = """
   .bar, footer, nav, .headerlink, article > section > :not(h1, .live), .live > .button,
   .hero > :not(.hero-stage) { display: none !important; }
   html, .home { background: #f2f7fb; }
@@ -34,13 +34,13 @@ def write_card(edition: Path) -> Path:
     page = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)  # it forbids other styles
     sheet = (edition.parent / "_shared/course.css").read_text(encoding="utf-8")
     faces = "".join(re.findall(r"@font-face ?\{.*?\}", sheet, re.DOTALL)).replace("optional", "block")
-    look = f"<style>{faces.replace('display/', '../_shared/display/')}{LOOK}</style>"
+    look = f"<style>{faces.replace('display/', '../_shared/display/')}{STYLE}</style>"
     with tempfile.TemporaryDirectory(dir=edition.parent) as folder:  # where relative addresses still lead
-        shown, shot = Path(folder, "index.html"), Path(folder, "card.png")
-        shown.write_text(page.replace("</head>", look + "</head>", 1), encoding="utf-8")
+        html, picture = Path(folder, "index.html"), Path(folder, "card.png")
+        html.write_text(page.replace("</head>", look + "</head>", 1), encoding="utf-8")
         size = f"--window-size={SIZE[0]},{SIZE[1]}"
-        command = [find_chromium(), *SHOOT.split(), size, f"--screenshot={shot}", shown.as_uri()]
+        command = [find_chromium(), *SCREENSHOT.split(), size, f"--screenshot={picture}", html.as_uri()]
         subprocess.run(command, check=True, capture_output=True)
         card = THEME / "static" / f"walk-{edition.name}.png"
-        Image.open(shot).convert("RGB").quantize(COLOURS).save(card, optimize=True)
+        Image.open(picture).convert("RGB").quantize(COLOURS).save(card, optimize=True)
     return card

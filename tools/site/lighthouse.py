@@ -1,4 +1,4 @@
-"""Lighthouse's marks for the home page and one chapter in each language, on a desktop and on a phone."""
+"""Measure Lighthouse's scores of the home page and one chapter in each language, on a desktop and a phone."""
 
 import gzip
 import json
@@ -18,21 +18,21 @@ from .pdf import find_chromium
 
 LIGHTHOUSE = "lighthouse@13.5.0"
 PAGES = ("index", "multi-head-attention")
-MARKS = ("performance", "accessibility", "best-practices", "seo")
+CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
 DEVICES = {"desktop": ["--preset=desktop"], "phone": []}
-PACKED = (".html", ".css", ".js", ".svg")
+COMPRESSED = (".html", ".css", ".js", ".svg")
 FLAGS = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
 )
 
 
-class Packing(SimpleHTTPRequestHandler):
+class StaticHost(SimpleHTTPRequestHandler):
     """Serve as a host of static pages does: text compressed, all files but pages cached for a year."""
 
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """Answer with the file, packed where that helps."""
+        """Send the file, compressed if it is text."""
         path = Path(self.translate_path(self.path))
         if not path.is_file():
             self.send_error(404)
@@ -40,7 +40,7 @@ class Packing(SimpleHTTPRequestHandler):
         content = path.read_bytes()
         self.send_response(200)
         self.send_header("Content-Type", self.guess_type(str(path)))
-        if path.suffix in PACKED:
+        if path.suffix in COMPRESSED:
             content = gzip.compress(content)
             self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(content)))
@@ -54,8 +54,8 @@ class Packing(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
-def marks(address: str, device: str) -> dict[str, int]:
-    """Return Lighthouse's four marks of one page, and print what it disliked on stderr."""
+def scores(address: str, device: str) -> dict[str, int]:
+    """Return Lighthouse's four scores of one page, and print the audits that fail on stderr."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         command = ["--yes", LIGHTHOUSE, address]
@@ -63,7 +63,7 @@ def marks(address: str, device: str) -> dict[str, int]:
             "--quiet",
             "--output=json",
             f"--output-path={report}",
-            f"--only-categories={','.join(MARKS)}",
+            f"--only-categories={','.join(CATEGORIES)}",
         ]
         command += [f"--chrome-flags={FLAGS} --user-data-dir={folder}/profile", *DEVICES[device]]
         environment = {**os.environ, "CHROME_PATH": find_chromium()}
@@ -76,7 +76,7 @@ def marks(address: str, device: str) -> dict[str, int]:
             and audit["scoreDisplayMode"] in ("binary", "numeric")
         ):
             print(f"  {device}: {audit['id']}: {audit.get('displayValue', '')}", file=sys.stderr)
-    return {mark: round(100 * result["categories"][mark]["score"]) for mark in MARKS}
+    return {name: round(100 * result["categories"][name]["score"]) for name in CATEGORIES}
 
 
 def measure(site: Path, codes: list[str]) -> int:
@@ -84,11 +84,11 @@ def measure(site: Path, codes: list[str]) -> int:
     if not all((site / code / f"{page}.html").exists() for code in codes for page in PAGES):
         print("Build the site first: make book", file=sys.stderr)
         return 1
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Packing, directory=str(site)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(StaticHost, directory=str(site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(f"{'page':<32}{'device':<10}" + "".join(f"{mark:<16}" for mark in MARKS))
+    print(f"{'page':<32}{'device':<10}" + "".join(f"{name:<16}" for name in CATEGORIES))
     for path, device in product((f"{code}/{page}" for code in codes for page in PAGES), DEVICES):
-        found = marks(f"http://127.0.0.1:{server.server_port}/{path}.html", device)
-        print(f"{path:<32}{device:<10}" + "".join(f"{found[mark]:<16}" for mark in MARKS), flush=True)
+        found = scores(f"http://127.0.0.1:{server.server_port}/{path}.html", device)
+        print(f"{path:<32}{device:<10}" + "".join(f"{found[name]:<16}" for name in CATEGORIES), flush=True)
     server.shutdown()
     return 0

@@ -27,12 +27,12 @@ PRINT = (
     "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update "
     "--no-first-run --no-pdf-header-footer --generate-pdf-document-outline"
 )
-TRIES = 3  # where a machine is busy, Chromium may stop in the middle of a book and say nothing
+TRIES = 3  # on a busy machine Chromium may silently stop in the middle of a book
 HEADING = re.compile(r"<h[1-6][ >]")
 
 
 def installed_chromium() -> str | None:
-    """Return where the browser lies, if there is one."""
+    """Return the path of Chromium or Chrome, if there is one."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -51,8 +51,8 @@ def chapters(edition: Path, stems: list[str]) -> Iterator[tuple[str, BeautifulSo
             yield stem, BeautifulSoup((edition / f"{stem}.html").read_text(encoding="utf-8"), "html.parser")
 
 
-def move(article: Tag, stem: str, edition: Path, stems: list[str]) -> None:
-    """Make ids and links of one chapter fit into a document that holds all of them; drawings' do already."""
+def fit_into_book(article: Tag, stem: str, edition: Path, stems: list[str]) -> None:
+    """Make ids and links of a chapter unique in a document of all chapters, except those of drawings."""
     for node in article.select("[id]:not(svg *)"):
         node["id"] = f"{stem}--{node['id']}"
     for node in article.select(".headerlink"):
@@ -72,7 +72,7 @@ def move(article: Tag, stem: str, edition: Path, stems: list[str]) -> None:
 
 
 def take_solutions(article: Tag, word: str) -> str:
-    """Take the solutions out of a chapter after `move`; where one stood, a link leads to it."""
+    """Take the solutions out of a chapter after `fit_into_book`, and leave links to them."""
     taken = []
     for exercise in article.select("section.exercise:has(> .solution)"):
         box, title = exercise.select_one(".solution"), copy.copy(exercise.h3)
@@ -89,7 +89,7 @@ def take_solutions(article: Tag, word: str) -> str:
 
 
 def take_answers(article: Tag, word: str) -> str:
-    """Return the answered questions of a chapter after `move`; where they stood, the choices stay."""
+    """Take the answered questions out of a chapter after `fit_into_book`, and leave their choices."""
     taken = []
     for quiz in article.select("section:has(> .answer)"):
         answered, here, there = copy.copy(quiz), quiz["id"], f"{quiz['id']}--answered"
@@ -114,7 +114,7 @@ def whole_book(edition: Path, stems: list[str]) -> str:
     for stem, soup in chapters(edition, stems):
         head = head or soup
         article = soup.article
-        move(article, stem, edition, stems)
+        fit_into_book(article, stem, edition, stems)
         language = f' lang="{article["lang"]}"' if article.get("lang") else ""
         title = article.h1.get_text(" ", strip=True)
         listed = soup.select_one(".chapters [aria-current] .title").get_text(
@@ -156,7 +156,7 @@ def link(site: Path, printed: list[Path]) -> None:
 
 
 def print_editions(site: Path, out: Path, codes: list[str], stems: list[str]) -> list[Path]:
-    """Print editions of the built site; the PDFs' places are returned."""
+    """Print editions of the built site, and return the paths of the PDFs."""
     out.mkdir(parents=True, exist_ok=True)
     printed = []
     with tempfile.TemporaryDirectory() as folder:
@@ -169,7 +169,7 @@ def print_editions(site: Path, out: Path, codes: list[str], stems: list[str]) ->
 
 
 def print_whole(document: Path, target: Path, headings: int) -> Path:
-    """Print a document, and again where its outline lacks a heading, which means that the end is missing."""
+    """Print a document; print again if its outline lacks headings, since then the end is missing."""
     for _ in range(TRIES):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
             command = [find_chromium(), *PRINT.split(), f"--user-data-dir={profile}"]

@@ -33,17 +33,17 @@ SOURCE, API = "source", "api"  # roles of passages of pages that are no notebook
 logger = logging.getLogger(__name__)
 
 
-def read(app: Sphinx, doctree: nodes.document) -> None:
-    """Find the passages of a page that is no notebook: sources that chapters cite, classes, functions."""
+def store_passages(app: Sphinx, doctree: nodes.document) -> None:
+    """Store the passages of a page that is no notebook: cited sources, classes, functions."""
     found = []
     for node in doctree.findall(nodes.list_item):
         if anchor := ANCHOR.search(node.astext()):
             found.append([anchor[1], ANCHOR.sub("", node.astext()), "", SOURCE])
     for node in doctree.findall(addnodes.desc):
-        said = next(node[1].findall(nodes.paragraph), nodes.Text(""))
+        summary = next(node[1].findall(nodes.paragraph), nodes.Text(""))
         for key in node[0]["ids"][:1]:
             name = key.rpartition(".")[2]
-            found.append([key, f"{name}: {plain(said)}", name, API])
+            found.append([key, f"{name}: {plain(summary)}", name, API])
     if found:
         app.env.metadata[app.env.docname]["passages"] = found
 
@@ -51,7 +51,7 @@ def read(app: Sphinx, doctree: nodes.document) -> None:
 def passages(app: Sphinx) -> list[list]:
     """Return for each page in order its address, title, "Chapter 4" and passages.
 
-    A passage is its anchor, text, heading and role, then in which other words readers ask for it.
+    A passage has its anchor, text, heading and role, then other phrases that readers search it with.
     """
     home, course, language = app.config.root_doc, course_of(app.config), app.config.course_language
     numbers, chapter, asked = course.chapter_numbers, words(app.config)["chapter"], course.asked(language)
@@ -68,7 +68,7 @@ def passages(app: Sphinx) -> list[list]:
     return found
 
 
-def lists(course: Course, name: str) -> list[list[str]]:
+def name_lists(course: Course, name: str) -> list[list[str]]:
     """Return the names in each line of every language's list, the source's first."""
     texts = (course.text(f"book/{code}/{name}") for code in course.languages)
     return [
@@ -78,13 +78,13 @@ def lists(course: Course, name: str) -> list[list[str]]:
 
 def absent(course: Course) -> list[str]:
     """Return the names of all topics that the course does not treat."""
-    return list(dict.fromkeys(name for names in lists(course, "absent.txt") for name in names))
+    return list(dict.fromkeys(name for names in name_lists(course, "absent.txt") for name in names))
 
 
 def synonyms(course: Course) -> list[list[str]]:
     """Return groups of names; languages add theirs to the group that begins with the same name."""
     groups: dict[str, list[str]] = {}
-    for first, *others in lists(course, "synonyms.txt"):
+    for first, *others in name_lists(course, "synonyms.txt"):
         groups.setdefault(first, [first]).extend(others)
     return list(groups.values())
 
@@ -107,8 +107,8 @@ def rules_for(course: Course, language: str) -> dict[str, object]:
     own, source = (course.languages[code].search for code in (language, course.source))
     both = [source, own] if own is not source else [own]
 
-    def words(key: str, some: list[dict]) -> list[str]:
-        return [word for rules in some for word in str(rules.get(key, "")).split()]
+    def words_under(key: str, all_rules: list[dict]) -> list[str]:
+        return [word for rules in all_rules for word in str(rules.get(key, "")).split()]
 
     return {
         "spaces": course.languages[language].spaces,
@@ -116,11 +116,11 @@ def rules_for(course: Course, language: str) -> dict[str, object]:
         "ending": own.get("ending", ""),
         "marks": own.get("marks", False),
         "guess_from": own.get("guess_from", GUESS_FROM),
-        "function_words": words("function_words", both),
+        "function_words": words_under("function_words", both),
         "letters": {letter: typed for rules in every for letter, typed in rules.get("letters", {}).items()},
-        "variants": words("variants", every),
-        "phrases": words("phrases", every),
-        "particles": "".join(words("particles", every)),
+        "variants": words_under("variants", every),
+        "phrases": words_under("phrases", every),
+        "particles": "".join(words_under("particles", every)),
     }
 
 
@@ -141,7 +141,7 @@ def names(course: Course, language: str) -> list[list[str]]:
 
 @cache
 def digest() -> str:
-    """Return a short mark of all scripts' content, so that caches never go stale."""
+    """Return a short digest of all scripts, so that caches never go stale."""
     return hashlib.sha256(b"".join(path.read_bytes() for path in SCRIPTS)).hexdigest()[:8]
 
 
@@ -175,7 +175,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, object]:
     """Hook into every page."""
-    app.connect("doctree-read", read)
+    app.connect("doctree-read", store_passages)
     app.connect("html-page-context", add_addresses)
     app.connect("build-finished", write)
     return {"parallel_read_safe": False, "parallel_write_safe": True}
