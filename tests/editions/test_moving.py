@@ -79,7 +79,7 @@ def test_the_table_of_times_follows_titles_minutes_and_what_was_measured(course:
     assert errors(course) == []
     rewrite(course, "tr", replace("title", "# Maskeler", "# Maske"))
     stamp(course, "tr", "masks", ["title"])
-    assert "error: tr sums#chapter-times: is made by sync: run sync" in errors(course)
+    assert "error: tr sums#chapter-times: is not as sync generates it: run sync" in errors(course)
     measured.write_text("chapter\tcell\tseconds\nmasks\t\t40\n")
     assert any(fault.startswith("error: en sums: derived cells") for fault in errors(course))
     sync(course)

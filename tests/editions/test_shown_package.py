@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from tools.cells import SHOWN, having
+from tools.cells import SHOWN, with_roles
 from tools.course import Course, CourseError
 from tools.editions.package import WIDTH, argument_checks, definition, short, shown_sources, unknown_names
 
@@ -127,7 +127,9 @@ def test_a_name_that_no_cell_imports_is_found(imported: str, missing: list[str])
     assert list(unknown_names(notebook)) == [("class-Pair", name) for name in missing]
 
 
-SHOWING = [(stem, key) for stem in COURSE.stems() for key in having(COURSE.read("en", stem).cells, *SHOWN)]
+SHOWING = [
+    (stem, key) for stem in COURSE.stems() for key in with_roles(COURSE.read("en", stem).cells, *SHOWN)
+]
 
 
 def test_the_chapters_show_the_classes_that_they_build() -> None:

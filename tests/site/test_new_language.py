@@ -17,7 +17,7 @@ from bs4 import BeautifulSoup, Comment
 from PIL import Image
 from test_search import found
 
-from tools.cells import is_made
+from tools.cells import is_generated
 from tools.course import ROOT, Course, cells
 from tools.editions.check import check
 from tools.editions.lock import page_state, stamp
@@ -88,7 +88,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     for stem in made.stems():
         notebook = made.read(CODE, stem)
         for key, cell in cells(notebook).items():
-            cell.source = cell.source if is_made(key) else accented(cell.source)
+            cell.source = cell.source if is_generated(key) else accented(cell.source)
         made.write(CODE, stem, notebook)
         stamp(made, CODE, stem)
     run(root, "tools.editions", "sync")  # the translated titles reach the teachers' table

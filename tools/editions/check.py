@@ -8,7 +8,7 @@ from itertools import chain
 
 from nbformat import NotebookNode
 
-from tools.cells import Role, is_made, role_of, sections
+from tools.cells import Role, is_generated, role_of, sections
 from tools.course import Course, CourseError, cells
 
 from . import executed, form, generated, numbers, package, pictures
@@ -17,7 +17,7 @@ from .lint import lint
 from .lock import Entry, Lock, cell_state, read_lock
 from .markup import as_read, skeleton
 from .records import NOTHING, digest
-from .sync import code_digest, made_text, tidy
+from .sync import code_digest, generated_text, tidy
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def check_source(course: Course, stem: str) -> Iterator[Finding]:
     for key, name in package.unknown_names(notebook):
         yield error(f"{where}#{key}", f"uses {name}, which no cell before it imports")
     for key, cell in cells(notebook).items():
-        if is_made(key):
+        if is_generated(key):
             continue
         for what in chain(
             broken_links(course, stem, cell.source), lint(course, course.source, cell.source, cell.source)
@@ -187,9 +187,9 @@ def check_cell(
         if cell.source != english.source:
             yield Finding("stale", where, "not translated, and shows an older English: run sync")
         return
-    if is_made(key := where.partition("#")[2]):
-        if cell.source != made_text(course, language, key, english.source):
-            yield error(where, "is made by sync: run sync")
+    if is_generated(key := where.partition("#")[2]):
+        if cell.source != generated_text(course, language, key, english.source):
+            yield error(where, "is not as sync generates it: run sync")
         return
     if state == "unread":
         yield error(where, "was edited and not stamped as read: compare it with English, then stamp it")
@@ -211,7 +211,7 @@ def check_content(
     course: Course, language: str, stem: str, key: str, english: dict[str, str], texts: dict[str, str]
 ) -> Iterator[Finding]:
     """Compare a cell with its English; `english` and `texts` hold the cells of its section."""
-    if not is_made(key):
+    if not is_generated(key):
         prose = key != Role.REFERENCES  # titles keep the words of their language
         for level, what in differences(course, language, key, english, texts, prose):
             yield Finding(level, f"{language} {stem}#{key}", what)
@@ -256,7 +256,7 @@ def check_spelling(course: Course, language: str, stem: str | None) -> Iterator[
             f"{language} {page}#{key}": as_read(cell.source)
             for page in course.stems(language)
             for key, cell in cells(course.read(language, page)).items()
-            if not is_made(key) and (language == course.source or cell.source not in english)
+            if not is_generated(key) and (language == course.source or cell.source not in english)
         }
         for where, what in course.languages[language].spelling(texts):
             if stem in (None, where.split()[1].partition("#")[0]):

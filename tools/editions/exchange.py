@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from tools.cells import Role, is_made, sections
+from tools.cells import Role, is_generated, sections
 from tools.course import Course, CourseError, cells
 
 from . import source_file
@@ -93,7 +93,7 @@ def export(course: Course, language: str, stem: str, todo: bool = False) -> str:
         key = cell["id"]
         if cell.cell_type == "code":
             parts.append(f"%%% code {key}\n```python\n{cell.source}\n```\n")
-        elif key in texts and not is_made(key):
+        elif key in texts and not is_generated(key):
             text = texts[key].source
             state = cell_state(lock.get((stem, key), Entry()), cell.source, text)
             if state == "fresh" and todo:

@@ -19,12 +19,12 @@ from tools.cells import (
     Role,
     caption_id,
     has_checks,
-    having,
     id_of,
     is_folded,
-    is_made_code,
+    is_generated_code,
     is_solution,
     name_of,
+    with_roles,
 )
 from tools.course import Course, cells
 
@@ -35,7 +35,7 @@ from .package import WIDTH
 Fault = tuple[str, str]  # a cell's id, and what to do
 
 TITLE_LENGTH = 28
-MOST_MINUTES, WORDS_A_MINUTE, LINES_A_MINUTE = 40, 140, 8
+MAX_MINUTES, WORDS_A_MINUTE, LINES_A_MINUTE = 40, 140, 8
 BEGINNING = [Role.SETUP, Role.QUESTION, Role.OPENING, caption_id(Role.OPENING), Role.IMPORTS]
 ENDING = [Role.SUMMARY, Role.QUIZ, Role.EXERCISE, Role.CHECKS, Role.REFERENCES]
 HEADINGS = {
@@ -45,13 +45,13 @@ HEADINGS = {
     Role.PREDICT: "> **Predict first.** ",
 }
 TAGS = re.compile(r"hide-input|hide-cell|claim|one-model|atol-0\.\d+")
-MOST_TOLERANCE = 0.2  # the widest spread of a score that threads, instruction sets and GPUs were seen to make
+MAX_TOLERANCE = 0.2  # the widest spread of a score that threads, instruction sets and GPUs were seen to make
 ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*|class-\w+")
-RANDOM = re.compile(r"(?=\w*\d)[0-9a-f]{8}(?:-[0-9a-f-]+)?")  # what editors call a new cell
+EDITOR_ID = re.compile(r"(?=\w*\d)[0-9a-f]{8}(?:-[0-9a-f-]+)?")  # the random id that editors give a new cell
 TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes, and (\d+) more for the exercises\.")
 EXERCISE = re.compile(r"^### .*\S \(★{1,3}, (\d+) minutes\)$", re.MULTILINE)
 TURN = re.compile(r"### Your turn: .*\S \(★{1,3}, \d+ minutes\)\n")
-SHARP = '%config InlineBackend.figure_formats = ["retina"]'
+RETINA = '%config InlineBackend.figure_formats = ["retina"]'
 SHADE = re.compile(r"(?<![*\w])(?:dark|pale|light|bright)(?:er|est)?\b|\bblack\b")
 UNTOUCHED = "…\n"  # what a stub prints
 BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
@@ -88,7 +88,7 @@ def title_faults(notebook: NotebookNode) -> Iterator[Fault]:
 
 def id_faults(notebook: NotebookNode) -> Iterator[Fault]:
     for cell in notebook.cells:
-        if not ID.fullmatch(cell["id"]) or RANDOM.fullmatch(cell["id"]):
+        if not ID.fullmatch(cell["id"]) or EDITOR_ID.fullmatch(cell["id"]):
             yield cell["id"], "an id is words of a-z and 0-9 with hyphens that say what the cell is, for ever"
 
 
@@ -99,8 +99,8 @@ def tag_faults(notebook: NotebookNode) -> Iterator[Fault]:
         for tag in tags:
             if not TAGS.fullmatch(tag):
                 yield cell["id"], f"the tag {tag!r} means nothing here: {TAGS.pattern.replace('|', ', ')}"
-            elif tag.startswith("atol-") and float(tag.removeprefix("atol-")) > MOST_TOLERANCE:
-                yield cell["id"], f"the tag {tag!r} forgives too much: at most atol-{MOST_TOLERANCE}"
+            elif tag.startswith("atol-") and float(tag.removeprefix("atol-")) > MAX_TOLERANCE:
+                yield cell["id"], f"the tag {tag!r} forgives too much: at most atol-{MAX_TOLERANCE}"
             elif tag == "one-model" and not has_plot(cell):
                 yield cell["id"], f"the tag {tag!r} is for a figure: numbers have a tolerance"
         for name in {"jupyter", "cellView"} & cell.metadata.keys():
@@ -121,7 +121,7 @@ def has_picture(cell: NotebookNode) -> bool:
 def solved(notebook: NotebookNode) -> Iterator[Fault]:
     """Check that every exercise has a solution: words, or code that is folded and has run."""
     solutions = {cell["id"]: cell for cell in notebook.cells if is_solution(cell)}
-    for key in having(notebook.cells, Role.EXERCISE):
+    for key in with_roles(notebook.cells, Role.EXERCISE):
         if not any(contract.solves(solution, key) for solution in solutions):
             wanted = id_of(Role.SOLUTION, name_of(key, Role.EXERCISE))
             yield key, f"has no solution: {wanted} (code), {wanted}-why (words), or both"
@@ -150,8 +150,8 @@ def lead(notebook: NotebookNode) -> Iterator[Fault]:
         yield first["id"], "after the promise stand '**You need:** …' and '**Time:** …', and nothing else"
     time = TIME.fullmatch(blocks[-1]) if blocks else None
     minutes, exercise_minutes = reading_minutes(notebook), sum(minutes_of_exercises(notebook))
-    if minutes > MOST_MINUTES:
-        yield first["id"], f"takes {minutes} minutes to read: at most {MOST_MINUTES}"
+    if minutes > MAX_MINUTES:
+        yield first["id"], f"takes {minutes} minutes to read: at most {MAX_MINUTES}"
     wanted = f"**Time:** {minutes} minutes, and {exercise_minutes} more for the exercises."
     if not time or time.groups() != (str(minutes), str(exercise_minutes)):
         yield first["id"], f"the last line is '{wanted}'"
@@ -176,7 +176,7 @@ def reading_minutes(notebook: NotebookNode) -> int:
 
 def minutes_of_exercises(notebook: NotebookNode) -> list[int]:
     """Return the minutes that exercises and turns say."""
-    texts = (cell.source for cell in having(notebook.cells, Role.EXERCISE, Role.TURN).values())
+    texts = (cell.source for cell in with_roles(notebook.cells, Role.EXERCISE, Role.TURN).values())
     return [int(match[1]) for text in texts if (match := EXERCISE.search(text))]
 
 
@@ -193,20 +193,20 @@ def order(notebook: NotebookNode) -> Iterator[Fault]:
     places = [first[role] for role in ENDING if role in first]
     if places != sorted(places) or roles[ids[-1]] is not Role.REFERENCES:
         yield ids[-1], f"a page ends with {', '.join(ENDING)}, in this order"
-    for key, cell in having(notebook.cells, *HEADINGS).items():
+    for key, cell in with_roles(notebook.cells, *HEADINGS).items():
         if not cell.source.startswith(start := HEADINGS[roles[key]]):
             yield key, f"begins with '{start.strip()}'"
 
 
 def opening(notebook: NotebookNode) -> Iterator[Fault]:
     """Check that the page begins with a question and a picture drawn by folded code."""
-    for key, cell in having(notebook.cells, Role.QUESTION).items():
+    for key, cell in with_roles(notebook.cells, Role.QUESTION).items():
         if not re.match(r"## .*\?(\n|$)", cell.source):
             yield key, "its heading is a question: '## …?'"
-    for key, cell in having(notebook.cells, Role.OPENING, Role.IMPORTS).items():
+    for key, cell in with_roles(notebook.cells, Role.OPENING, Role.IMPORTS).items():
         if "hide-input" not in cell.metadata.get("tags", []):
             yield key, "is tagged hide-input"
-    for key, cell in having(notebook.cells, Role.OPENING).items():
+    for key, cell in with_roles(notebook.cells, Role.OPENING).items():
         if not has_picture(cell):
             yield key, "draws a picture"
 
@@ -227,19 +227,19 @@ def lines(notebook: NotebookNode) -> Iterator[Fault]:
     """Check that no reader has to scroll a line of code."""
     for key, cell in cells(notebook, "code").items():
         longest = max(map(len, cell.source.splitlines()), default=0)
-        if longest > WIDTH and not is_made_code(cell):
+        if longest > WIDTH and not is_generated_code(cell):
             yield key, f"has a line of {longest} characters; {WIDTH} fit on a page"
 
 
 def summary(notebook: NotebookNode) -> Iterator[Fault]:
-    for key, cell in having(notebook.cells, Role.SUMMARY).items():
+    for key, cell in with_roles(notebook.cells, Role.SUMMARY).items():
         if not re.match(r"(- )?\*\*Next:\*\* ", cell.source.strip().splitlines()[-1]):
             yield key, "its last line begins with '**Next:**'"
 
 
 def quiz(notebook: NotebookNode) -> Iterator[Fault]:
     """Check that each question has one right answer, and that each answer says whether it is right."""
-    for number, (key, cell) in enumerate(having(notebook.cells, Role.QUIZ).items()):
+    for number, (key, cell) in enumerate(with_roles(notebook.cells, Role.QUIZ).items()):
         if cell.source.startswith("## Check yourself\n") != (number == 0):
             yield key, "the first question, and no other, begins with '## Check yourself'"
         marks = [re.findall("[✓✗]", answer) for answer in ANSWER.findall(cell.source)]
@@ -251,13 +251,13 @@ def quiz(notebook: NotebookNode) -> Iterator[Fault]:
 
 def exercises(notebook: NotebookNode) -> Iterator[Fault]:
     """Check names, stars and minutes of exercises, and that each solution has an exercise."""
-    found = having(notebook.cells, Role.EXERCISE)
+    found = with_roles(notebook.cells, Role.EXERCISE)
     for number, (key, cell) in enumerate(found.items()):
         if len(EXERCISE.findall(cell.source)) != 1:
             yield key, "has one heading '### Name (★, 10 minutes)' with one to three stars"
         if cell.source.startswith("## Exercises\n") != (number == 0):
             yield key, "the first exercise, and no other, begins with '## Exercises'"
-    for key, cell in having(notebook.cells, Role.SOLUTION).items():
+    for key, cell in with_roles(notebook.cells, Role.SOLUTION).items():
         if not any(contract.solves(key, exercise) for exercise in found):
             yield key, "belongs to no exercise: one in code is solution-NAME, in words solution-NAME-why"
         if cell.cell_type == "markdown" and not SOLUTION.match(cell.source):
@@ -288,7 +288,7 @@ def rebound_names(notebook: NotebookNode) -> Iterator[Fault]:
     """Yield checks that read a name which several cells of the page bind: which one they mean is a guess."""
     trees = {key: parsed(cell.source) for key, cell in cells(notebook, "code").items()}
     binding = Counter(name for tree in trees.values() for name in bound_names(tree))
-    for key in having(notebook.cells, Role.CHECK):
+    for key in with_roles(notebook.cells, Role.CHECK):
         for name in sorted(read_names(trees[key])):
             if binding[name] > 1:
                 yield (
@@ -330,7 +330,7 @@ def captions(notebook: NotebookNode) -> Iterator[Fault]:
             "image/png" in output.get("data", {}) and "image/png" not in output.metadata
             for output in cell.get("outputs", [])
         ):
-            yield key, f"is blurred on sharp screens: before the first plot stands {SHARP}"
+            yield key, f"is blurred on sharp screens: write {RETINA} before the first plot"
         if has_picture(cell):
             caption = caption_id(key)
             if caption not in texts:

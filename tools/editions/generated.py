@@ -12,7 +12,7 @@ from tools.course import Course, write_atomically
 from .lock import page_state
 from .markup import table
 
-MOST_AUTHORS = 4
+MAX_AUTHORS = 4
 TABLE = re.compile(r"(<!-- chapters: begin -->\n)(.*?)(\n\n.*?<!-- chapters: end -->)", re.DOTALL)
 
 
@@ -80,8 +80,8 @@ def authors(entry: Entry, word: dict[str, str]) -> str:
     """Return the authors' names, joined as the language joins them."""
     names = [name(person) for person in entry.persons.get("author", entry.persons.get("editor", []))]
     comma = word["references_comma"]
-    if len(names) > MOST_AUTHORS:
-        return comma.join(names[: MOST_AUTHORS - 1]) + word["references_others"]
+    if len(names) > MAX_AUTHORS:
+        return comma.join(names[: MAX_AUTHORS - 1]) + word["references_others"]
     return comma.join(names[:-1]) + word["references_and"] + names[-1] if len(names) > 1 else "".join(names)
 
 

@@ -10,7 +10,7 @@ was read. Every cell has its line from the first ``sync``, so that stamping neve
 
 from typing import NamedTuple
 
-from tools.cells import is_made
+from tools.cells import is_generated
 from tools.course import Course, CourseError, cells
 
 from . import records
@@ -73,7 +73,7 @@ def page_state(language: str, stem: str, course: Course | None = None) -> PageSt
     states = {
         cell: cell_state(lock.get((stem, cell), Entry()), english[cell].source, texts[cell].source)
         for cell in english
-        if cell in texts and not is_made(cell)
+        if cell in texts and not is_generated(cell)
     }
     by_state = {state: tuple(c for c in states if states[c] == state) for state in set(states.values())}
     stale = tuple(cell for cell in states if states[cell] in ("stale", "unread"))

@@ -3,7 +3,7 @@
 import re
 import subprocess
 
-from tools.cells import is_made
+from tools.cells import is_generated
 from tools.course import Course, CourseError, write_atomically
 
 HUNK = re.compile(
@@ -48,7 +48,7 @@ def resolution(course: Course, name: str, hunk: re.Match[str]) -> str:
         key = re.findall(r'"id": "([\w-]+)"', before)[-1:]
         kind = re.findall(r'"cell_type": "(\w+)"', before)[-1:]
         is_translation = not name.startswith(f"book/{course.source}/")
-        if (key and is_made(key[0])) or (is_translation and kind == ["code"]):
+        if (key and is_generated(key[0])) or (is_translation and kind == ["code"]):
             return hunk[1]
     nothing = re.compile("(?!)")
     generated = next((lines for end, lines in GENERATED_LINES.items() if name.endswith(end)), nothing)

@@ -7,7 +7,16 @@ from collections.abc import Collection, Iterator
 
 from nbformat import NotebookNode
 
-from tools.cells import LEVELS_TABLE, TERMS_TABLE, TIMES_TABLE, Role, check_id, having, is_made, role_of
+from tools.cells import (
+    LEVELS_TABLE,
+    TERMS_TABLE,
+    TIMES_TABLE,
+    Role,
+    check_id,
+    is_generated,
+    role_of,
+    with_roles,
+)
 from tools.course import Course, CourseError, cells
 
 from . import drawings, executed, generated, glossary, package, pictures, times
@@ -28,15 +37,15 @@ def code_digest(notebook: NotebookNode) -> str:
 
 def derived(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
     """Return the source of each generated cell."""
-    tables = {key: seeds_table(course, stem, key) for key in having(notebook.cells, Role.SEEDS)}
+    tables = {key: seeds_table(course, stem, key) for key in with_roles(notebook.cells, Role.SEEDS)}
     setup = {str(Role.SETUP): course.setup_code} if course.package else {}
     for key in TABLES.keys() & cells(notebook).keys():
-        tables[key] = made_text(course, course.source, key, "")
+        tables[key] = generated_text(course, course.source, key, "")
     sources = package.shown_sources(course, stem, notebook)
     return {**setup, **tables, **sources}
 
 
-def made_text(course: Course, language: str, key: str, english: str) -> str:
+def generated_text(course: Course, language: str, key: str, english: str) -> str:
     """Return a made cell in a language: as in English, but for the tables that have words or an alphabet."""
     return TABLES[key](course, language) if key in TABLES else english
 
@@ -166,8 +175,8 @@ def carry(
             continue
         key, entry = cell["id"], lock.get((stem, cell["id"]), Entry())
         text = own[key].source if key in own else cell.source
-        if is_made(key):
-            text = made_text(course, language, key, cell.source)
+        if is_generated(key):
+            text = generated_text(course, language, key, cell.source)
             entry = Entry(digest(cell.source), digest(text))
         elif cell_state(entry, cell.source, text) == "untranslated":
             text, entry = cell.source, Entry(text=digest(cell.source))

@@ -4,7 +4,7 @@ import re
 
 from nbformat import NotebookNode
 
-from tools.cells import Role, for_students, having
+from tools.cells import Role, for_students, with_roles
 from tools.course import Course
 
 from . import markup
@@ -50,7 +50,7 @@ def levels(course: Course, language: str) -> str:
     lines = [[word["times_chapter"], *LEVELS]]
     for number, stem in enumerate(course.chapter_numbers, 1):
         found: dict[str, list[str]] = {level: [] for level in LEVELS}
-        for key, cell in having(page(course, language, stem).cells, Role.EXERCISE).items():
+        for key, cell in with_roles(page(course, language, stem).cells, Role.EXERCISE).items():
             if match := EXERCISE.search(cell.source):
                 found[match[2]].append(f"[{match[1]}]({stem}.ipynb#{key})")
         name = f"{number}. [{title_of(course, language, stem)}]({stem}.ipynb)"

@@ -44,7 +44,7 @@ from tools.corpus.grammar import lexicon, templates
 from tools.experiments.runs import SEEDS, Row, measure_all, write_table
 
 Sentence = tuple[str, ...]
-TEMPERATURES, SAMPLES, SHOWN, MOST = (0.5, 1.0, 1.5), 1000, 5, 20
+TEMPERATURES, SAMPLES, SHOWN, MAX_TOKENS = (0.5, 1.0, 1.5), 1000, 5, 20
 MODELS = ("Transformer", "3-gram", "5-gram", "grammar")
 PROMPT, NEXT = ("give", "me", "two", "new"), "hats"
 WAYS: tuple[dict[str, Any], ...] = (
@@ -104,7 +104,7 @@ class LookupModel:
     def write(self, temperature: float, draw: torch.Generator) -> list[int]:
         """Write one sentence, as ids without ``<bos>`` and ``<eos>``."""
         ids = [self.vocabulary.bos]
-        while len(ids) <= MOST:
+        while len(ids) <= MAX_TOKENS:
             logits = self.probabilities(tuple(ids)).log()
             ids.append(
                 int(torch.multinomial(next_token_probabilities(logits, temperature), 1, generator=draw))
@@ -229,7 +229,7 @@ def write(
 ) -> list[str]:  # fmt: skip
     """Write sentences that begin with the prompt."""
     given = torch.tensor([[words.bos, *words[list(prompt)]]]).expand(samples, -1)
-    written = generate(model, given, MOST, stop=words.eos, generator=draw, **way)
+    written = generate(model, given, MAX_TOKENS, stop=words.eos, generator=draw, **way)
     return [" ".join(words.to_tokens(up_to(row, words.eos))) for row in written[:, 1:].tolist()]
 
 
