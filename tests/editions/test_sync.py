@@ -16,7 +16,7 @@ from two_chapters import cell_of, errors, mangle, remove, replace, rewrite, snap
 from tools.course import ROOT, Course, CourseError, cells, write_atomically
 from tools.editions.__main__ import main
 from tools.editions.check import check
-from tools.editions.form import SHARP
+from tools.editions.form import RETINA
 from tools.editions.sync import sync
 
 
@@ -169,7 +169,7 @@ def test_a_figure_is_drawn_for_the_site_and_the_page_keeps_its_names(course: Cou
     for name in ("startup.py", "drawn.py"):
         shutil.copy(ROOT / "book" / name, course.root / "book")
     code = (
-        f"{SHARP}\nfrom matplotlib import pyplot\nfigure, axes = pyplot.subplots()\nprint('drawing' in dir())"
+        f"{RETINA}\nfrom matplotlib import pyplot\nfigure, axes = pyplot.subplots()\nprint('drawing' in dir())"
     )
     rewrite(course, "en", replace("add", "print(1 + 1)", code))
     sync(course)

@@ -29,7 +29,7 @@ courseLive.components.birth = async ({ box, words }) => {
   });
   const place = element("output", { class: "live-place" });
   const pictures = FRAMES.map(() => element("div"));
-  const told = element("p", { class: "live-line", role: "status" });
+  const summary = element("p", { class: "live-line", role: "status" });
   const next = element("table", { class: "live-copied" });
   const curve = element("div");
   box.append(
@@ -49,7 +49,7 @@ courseLive.components.birth = async ({ box, words }) => {
       element(
         "div",
         {},
-        told,
+        summary,
         element("p", { class: "live-small" }, words.copied),
         element("div", { class: "live-scroll" }, next),
       ),
@@ -112,7 +112,7 @@ courseLive.components.birth = async ({ box, words }) => {
     place.textContent = fill(words.step, { t: step * every, n: last * every });
     slider.setAttribute("aria-valuetext", place.textContent);
     pictures.forEach((picture, i) => picture.replaceChildren(map(unpack(one.maps[i]), FRAMES[i])));
-    told.textContent = fill(words.told, {
+    summary.textContent = fill(words.told, {
       previous: number(one.previous),
       stripe: number(one.stripe),
       loss: number(one.loss),

@@ -11,7 +11,7 @@ courseLive.components.linear = ({ box, words }) => {
     heat: { bar, number },
   } = courseLive;
   const SIZE = 8; // components of a key, and classes of the values, which are one-hot
-  const MOST = 32; // pairs
+  const PAIRS = 32; // at most
   const MORE = 8; // pairs that one press adds
   const [DRAWS, POINTS] = [40, 8]; // of a curve
   const RULES = ["sum", "delta"];
@@ -39,12 +39,12 @@ courseLive.components.linear = ({ box, words }) => {
     const length = Math.sqrt(dot(numbers, numbers));
     return { key: numbers.map(value => value / length), right: Math.floor(Math.random() * SIZE) };
   }
-  const drawPairs = () => Array.from({ length: MOST }, drawPair);
+  const drawPairs = () => Array.from({ length: PAIRS }, drawPair);
   const shareRight = (table, pairs) =>
     pairs.filter(({ key, right }) => largest(read(table, key)) === right).length / pairs.length;
 
   // The share of right answers after 4, 8, … pairs, averaged over random draws.
-  const pairsAt = point => (MOST * (point + 1)) / POINTS;
+  const pairsAt = point => (PAIRS * (point + 1)) / POINTS;
   function averageShares(rule, draws) {
     const tables = draws.map(empty);
     return [...Array(POINTS).keys()].map(point => {
@@ -69,7 +69,7 @@ courseLive.components.linear = ({ box, words }) => {
   const table = element("table", { class: "live-heat live-state" });
   const verdict = element("p", { class: "live-line", role: "status" });
   const chips = element("div", { class: "live-asked" });
-  const told = element("p", { class: "live-line" });
+  const summary = element("p", { class: "live-line" });
   const picture = element("div");
   box.append(
     element("p", { class: "live-small" }, fill(words.hint, { d: SIZE })),
@@ -100,7 +100,7 @@ courseLive.components.linear = ({ box, words }) => {
         {},
         element("p", { class: "live-small" }, words.ask),
         chips,
-        told,
+        summary,
         picture,
         element("p", { class: "live-small" }, fill(words.curve, { draws: DRAWS, d: SIZE })),
       ),
@@ -170,7 +170,7 @@ courseLive.components.linear = ({ box, words }) => {
   }
 
   function drawCurve(share) {
-    const [x, y] = [n => 5 + (90 * n) / MOST, value => 44 - 40 * value];
+    const [x, y] = [n => 5 + (90 * n) / PAIRS, value => 44 - 40 * value];
     const line = (shares, i) =>
       svg("polyline", {
         class: `live-of-${RULES[i]}`,
@@ -181,7 +181,7 @@ courseLive.components.linear = ({ box, words }) => {
         "text",
         {
           class: `live-of-${RULES[i]}`,
-          x: x(MOST),
+          x: x(PAIRS),
           y: y(curves[i].at(-1)) + (i ? 5.5 : -3.5),
           "text-anchor": "end",
         },
@@ -193,7 +193,7 @@ courseLive.components.linear = ({ box, words }) => {
         { class: "live-shares", viewBox: "0 0 100 52", "aria-hidden": "true" },
         svg("line", { x1: x(SIZE), x2: x(SIZE), y1: y(1), y2: y(0) }),
         [0, 1].map(value => svg("text", { x: 0, y: y(value) + 1.5 }, String(value))),
-        [SIZE, 2 * SIZE, MOST].map(n => svg("text", { x: x(n), y: 51, "text-anchor": "middle" }, String(n))),
+        [SIZE, 2 * SIZE, PAIRS].map(n => svg("text", { x: x(n), y: 51, "text-anchor": "middle" }, String(n))),
         curves.map(line),
         RULES.map((_, i) => name(i)),
         svg("circle", { class: `live-of-${rule}`, cx: x(count), cy: y(share), r: 2 }),
@@ -206,7 +206,7 @@ courseLive.components.linear = ({ box, words }) => {
     writes.forEach(pair => write(state, pair, rule));
     const written = pairs.slice(0, count);
     const share = shareRight(state, written);
-    one.disabled = more.disabled = count === MOST;
+    one.disabled = more.disabled = count === PAIRS;
     chips.replaceChildren(
       ...written.map(({ key, right }, i) => {
         const missed = largest(read(state, key)) !== right;
@@ -227,7 +227,7 @@ courseLive.components.linear = ({ box, words }) => {
         );
       }),
     );
-    told.textContent = fill(words.count, { right: Math.round(share * count), n: count });
+    summary.textContent = fill(words.count, { right: Math.round(share * count), n: count });
     drawTable(state, pairs[asked].key, read(state, pairs[asked].key));
     drawCurve(share);
   }

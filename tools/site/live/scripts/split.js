@@ -54,7 +54,7 @@ courseLive.components.split = ({ box, words }) => {
   });
   const code = element("code");
   const shape = element("span");
-  const said = element("p", { class: "live-line" });
+  const explanation = element("p", { class: "live-line" });
   const cells = CELLS.map(({ token, feature, head }) =>
     element("span", { class: `live-cell live-head-${head}` }, token, element("sub", {}, String(feature))),
   );
@@ -71,7 +71,7 @@ courseLive.components.split = ({ box, words }) => {
       element("label", { class: "live-check" }, leave, " ", words.leave),
     ),
     element("p", { class: "live-line" }, code, " ", shape),
-    said,
+    explanation,
     stage,
     element("details", {}, element("summary", {}, words.printed), printed),
   );
@@ -112,7 +112,7 @@ courseLive.components.split = ({ box, words }) => {
     place.textContent = fill(words.step, { t: step + 1, n: steps.length });
     code.textContent = line;
     shape.textContent = `(${sizes.join(", ")}) = ${names}`;
-    said.textContent = text;
+    explanation.textContent = text;
     printed.textContent = asText(steps[step]);
     layOut(steps[step]);
   }

@@ -146,7 +146,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
   const completions = element("p", { class: "live-stepper live-completions" });
   const unknown = element("div", { class: "live-unknown", role: "status" });
   const sentence = element("p", { class: "live-written", "aria-hidden": "true" }); // grows by a token a step
-  const told = element("p", { class: "hidden", role: "status" }); // the same, said once
+  const announcement = element("p", { class: "hidden", role: "status" }); // the whole translation, for screen readers
   const sure = element("p", { class: "live-small" });
   const compared = element("p", { class: "live-small" });
   const press = element("p", { class: "live-small" }, words.press);
@@ -195,7 +195,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     "div",
     {},
     sentence,
-    told,
+    announcement,
     sure,
     element(
       "div",
@@ -441,7 +441,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     tellAddress();
     result = network.translate(tokens);
     suffix.hidden = !result.tokens.some(token => token.startsWith("+"));
-    told.replaceChildren(element("span", { lang: writing.lang }, written(result.tokens)));
+    announcement.replaceChildren(element("span", { lang: writing.lang }, written(result.tokens)));
     sentence.lang = writing.lang;
     keepRoom();
     tellSure();

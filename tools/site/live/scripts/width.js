@@ -14,7 +14,7 @@ courseLive.components.width = ({ box, words }) => {
   const KEYS = 10;
   const WIDEST = 10; // the slider's last step: 2 ** 10
   const MORE = 20; // draws that one press adds
-  const MOST = 60;
+  const MAX_DRAWS = 60;
   const AXIS = 20; // of the scores; what is larger leaves the picture
   const [SMALLEST, LARGEST] = [-6, 2]; // powers of ten on the axis of the gradients
   const VARIANTS = [
@@ -84,7 +84,7 @@ courseLive.components.width = ({ box, words }) => {
   const numbers = element("div", { class: "live-scroll" });
   const again = count => {
     draws.push(...Array.from({ length: count }, draw));
-    draws = draws.slice(-MOST);
+    draws = draws.slice(-MAX_DRAWS);
     update();
   };
   box.append(

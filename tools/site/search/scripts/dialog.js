@@ -2,9 +2,9 @@
 (() => {
   const { isHan, tokens } = window.searchWords;
   const { ready, find } = window.courseSearch;
-  const THIRD = window.courseData.rules.spaces ? 50 : 26; // a third of what is shown of a passage
+  const THIRD = window.courseData.rules.spaces ? 50 : 26; // characters: a third of a snippet
 
-  // The words of a line that were asked for: as typed where that is there, else by another name.
+  // Finds the words of a query in a text: as typed if the text has that, else by another name of the same thing.
   const finderOf = wanted => {
     const isSame = (token, word) =>
       word.term === word.stem ? token.stem === word.stem : token.term === word.term;
@@ -69,8 +69,8 @@
   };
 
   const statusOf = ({ passages, isPartial, hasMore, missing }, words) => {
-    const told = missing.length ? [words.unknown.replace("{words}", missing.join(", "))] : [];
-    if (!passages.length) return told.length ? told : [words.none];
+    const messages = missing.length ? [words.unknown.replace("{words}", missing.join(", "))] : [];
+    if (!passages.length) return messages.length ? messages : [words.none];
     return [
       ...told,
       isPartial ? words.partial : words.found.replace("{n}", passages.length + (hasMore ? "+" : "")),

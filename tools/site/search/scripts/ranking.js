@@ -15,7 +15,7 @@
     enoughOfMany: 0.3, // the same, where more than three things are asked
     twoHalves: 2.5, // at most: Chinese characters that may be the end of one word and the beginning of another
   };
-  const MOST = 30;
+  const MAX_RESULTS = 30;
   const ASIDE = new Set(
     "source references caption table solution predict exercise your-turn checks check".split(" "),
   ); // roles
@@ -128,9 +128,9 @@
     let best = null;
     for (const group of groups) {
       for (const name of group) {
-        const said = words.slice(at, at + name.length);
-        if (name.length > (best?.length ?? 0) && lineOf(said) === lineOf(name))
-          best = { length: name.length, ways: [said, ...group.filter(other => other !== name)] };
+        const typed = words.slice(at, at + name.length);
+        if (name.length > (best?.length ?? 0) && lineOf(typed) === lineOf(name))
+          best = { length: name.length, ways: [typed, ...group.filter(other => other !== name)] };
       }
     }
     return best;
@@ -267,8 +267,8 @@
     const found = bestOfSections(rated);
     const missing = missingIn(query, concepts, lacking);
     return {
-      passages: found.slice(0, MOST).map(({ passage }) => passage),
-      hasMore: found.length > MOST,
+      passages: found.slice(0, MAX_RESULTS).map(({ passage }) => passage),
+      hasMore: found.length > MAX_RESULTS,
       isPartial: found.length > 0 && (missing.length > 0 || found[0].met < WEIGHTS.enough),
       missing,
       wanted: concepts.map(({ ways }) => ways),
