@@ -168,9 +168,8 @@ def test_changed_code_is_executed_and_carried_over(course: Course) -> None:
 def test_a_figure_is_drawn_for_the_site_and_the_page_keeps_its_names(course: Course) -> None:
     for name in ("startup.py", "drawn.py"):
         shutil.copy(ROOT / "book" / name, course.root / "book")
-    code = (
-        f"{RETINA}\nfrom matplotlib import pyplot\nfigure, axes = pyplot.subplots()\nprint('drawing' in dir())"
-    )
+    code = f"{RETINA}\nfrom matplotlib import pyplot\nfigure, axes = pyplot.subplots()\n"
+    code += "print('drawing' in dir())"
     rewrite(course, "en", replace("add", "print(1 + 1)", code))
     sync(course)
     said, picture = cell_of(course.read("en", "masks"), "add").outputs
