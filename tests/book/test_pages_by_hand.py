@@ -364,10 +364,12 @@ def test_memory_and_parameters_of_the_scores_are_as_the_page_says() -> None:
     assert parameters == [int(number.replace(",", "")) for number in row_ends]
 
 
-def test_the_bilinear_score_of_the_page_equals_the_experiment() -> None:
+def test_the_bilinear_score_of_page_and_experiment_is_the_dot_product_with_mapped_keys() -> None:
     given = {"DotProductAttention": DotProductAttention}
     names = names_of("swapping-parts", "dot-bilinear-class", given=given)
     ours, stored = names["BilinearAttention"](4), BilinearAttention(4)
     stored.load_state_dict(ours.state_dict())
     queries, keys = torch.randn(2, 3, 4), torch.randn(2, 5, 4)
-    assert torch.equal(ours(queries, keys, keys), stored(queries, keys, keys))
+    expected = DotProductAttention()(queries, keys @ ours.W.weight.T, keys)
+    assert_close(ours(queries, keys, keys), expected)
+    assert_close(stored(queries, keys, keys), expected)

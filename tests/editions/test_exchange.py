@@ -152,7 +152,6 @@ def test_a_faulty_english_file_changes_nothing(course: Course, line: str) -> Non
 FAULTY_TEXTS = {
     "a lost formula": ({"title": "# Mặt nạ\n\n`mask`"}, "of English is missing"),
     "English left in": ({"why": ENGLISH["why"] + " x"}, "has English left in"),
-    "not NFC": ({"result": "## Ke\u0302\u0301t qua\u0309\n\n*bằng nhau*"}, "normal form NFC"),
 }
 
 

@@ -134,25 +134,6 @@ def test_it_is_translated_stamped_and_counted(translated: Course, capsys: pytest
     assert list(map(str.split, shown)) == [["bread", "2/0/0"], ["ovens", "0/0/1"], ["all", "2/0/1"]]
 
 
-@pytest.mark.parametrize(
-    ("edition", "key", "old", "new", "said"),
-    [
-        ("nl", "title", "0.7 f", "0.8 f", "nl bread#title: formula 'w = 0.7 f' of English is missing"),
-        ("nl", "title", "deeg", "beslag", "nl bread#title: says 'beslag'"),
-        ("nl", "water", "Zie", "Wie viel Wasser? Siehe", "nl bread#water: was edited and not stamped"),
-        ("de", "water", "#title", "#door", "de bread#water: link to ovens.ipynb#door: there is no such cell"),
-    ],
-)  # fmt: skip
-def test_drift_is_named(
-    translated: Course, capsys: pytest.CaptureFixture, edition: str, key: str, old: str, new: str, said: str
-) -> None:
-    bread = translated.read(edition, "bread")
-    cells(bread)[key].source = cells(bread)[key].source.replace(old, new)
-    translated.write(edition, "bread", bread)
-    assert run(translated, "check") == 1
-    assert f"error: {said}" in capsys.readouterr().out
-
-
 def test_a_changed_function_is_shown_anew(course: Course, capsys: pytest.CaptureFixture) -> None:
     path = course.root / "bakery/dough.py"
     path.write_text(SOURCE.replace("0.7", "0.75"))

@@ -8,6 +8,7 @@ import pytest
 from browsing import DESK, started
 from playwright.sync_api import Browser, Page, expect
 from test_live import in_javascript
+from test_live_browser import order_of
 
 from tools.course import Course
 from tools.site.live import HERE
@@ -18,17 +19,12 @@ def state(page: Page) -> dict[str, str]:
     return {name: value for name, (value,) in parse_qs(page.url.rpartition("?")[2]).items()}
 
 
-def words_in_order(page: Page) -> str:
-    """The words on the chips, in their order."""
-    return " ".join(page.locator(".live-chips button").all_inner_texts()).replace("“.”", ".")
-
-
 def test_the_address_follows_the_heads_and_brings_them_back(browser: Browser, site: Path) -> None:
     page, watched = started(browser, site, "looking-at-heads", "#play-heads?off=C1.0+E0.3&sentence=he+ran+.")
     switches = page.get_by_role("switch")
     off = [name for name in page.locator(".live-head").all() if not name.get_by_role("switch").is_checked()]
     assert [name.inner_text().strip() for name in off] == ["E0.3", "C1.0"]
-    assert words_in_order(page) == "he ran ."
+    assert order_of(page) == "he ran ."
     switches.nth(0).click()
     page.locator(".live-chips button").nth(0).press("ArrowRight")
     page.locator(".live-check input").uncheck()
@@ -42,7 +38,7 @@ def test_the_address_follows_the_heads_and_brings_them_back(browser: Browser, si
     written = page.locator(".live-stays").inner_text()
     page.reload()
     page.locator(".live-box").wait_for()
-    assert state(page) == told and words_in_order(page) == "ran he ."
+    assert state(page) == told and order_of(page) == "ran he ."
     assert page.locator(".live-stays").inner_text() == written
     assert not page.locator(".live-check input").is_checked()
     # a link on the same page leads from one state to another
@@ -85,7 +81,7 @@ def test_the_first_order_of_the_words_changes_the_translation_because_of_positio
     assert whole["tokens"] != moved["tokens"] and sorted(whole["tokens"]) == sorted(moved["tokens"])
     assert blind["tokens"] == blind_moved["tokens"]
     page, _ = started(browser, site, "looking-at-heads", "#play-heads")
-    assert words_in_order(page) == found[2]
+    assert order_of(page) == found[2]
     assert page.locator(".live-stays mark").count()
     assert page.locator(".live-stays span").inner_text().split() == moved["tokens"]
     told = page.get_by_text(Course().words("en")["live.heads.moved"])
