@@ -43,16 +43,16 @@ def opened(page: Page, site: Path, stem: str, component: str, code: str = "en") 
 
 
 def probability(amount: str) -> float:
-    """A probability as the page writes it; less than half a hundredth it calls so."""
+    """Return a probability as the page writes it, which has words for less than half a hundredth."""
     return 0.0025 if amount[0] == "<" else float(amount.replace(",", "."))
 
 
 def test_each_place_is_a_cell_and_each_word_is_used() -> None:
     scripts = "".join(path.read_text(encoding="utf-8") for path in (HERE / "scripts").glob("*.js"))
     for place in places():
-        ids = {cell["id"] for cell in COURSE.read("en", place["page"]).cells}
-        assert place["cell"] in ids, place
-        assert (HERE / "scripts" / f"{place['component']}.js").exists()
+        ids = {cell["id"] for cell in COURSE.read("en", place.page).cells}
+        assert place.cell in ids, place
+        assert (HERE / "scripts" / f"{place.component}.js").exists()
     keys = {code: [key for key in COURSE.words(code) if key.startswith(PREFIX)] for code in COURSE.languages}
     assert all(keys[code] == keys["en"] for code in keys)
     for key in keys["en"]:
@@ -65,7 +65,7 @@ def test_each_place_is_a_cell_and_each_word_is_used() -> None:
 
 def test_the_scripts_of_a_component_are_small() -> None:
     needs = re.findall(r"^    (\w+): \[(.*)\],$", (HERE / "scripts/live.js").read_text("utf-8"), re.MULTILINE)
-    assert {place["component"] for place in places()} <= {component for component, _ in needs}
+    assert {place.component for place in places()} <= {component for component, _ in needs}
     for _, files in needs:
         names = ("live.js", *re.findall(r"[\w-]+\.js", files))
         assert sum(len(gzip.compress((HERE / "scripts" / name).read_bytes())) for name in names) <= 40_000
@@ -233,7 +233,7 @@ def test_maps_of_heads_have_their_shades_where_decimals_have_a_comma(browser: Br
     assert len(set(shades)) > 10
 
 
-COMPONENTS = {place["component"]: place["page"] for place in places()}.items()
+COMPONENTS = {place.component: place.page for place in places()}.items()
 
 
 @pytest.mark.parametrize(("component", "stem"), COMPONENTS)
@@ -330,12 +330,12 @@ def test_without_motion_the_home_page_shows_the_last_picture(browser: Browser, s
 
 
 def order_of(page: Page) -> str:
-    """The source words as they stand."""
+    """Return the source words in their order."""
     return " ".join(page.locator(".live-chips button").all_inner_texts()).replace("“.”", ".")
 
 
 def counted(page: Page) -> tuple[str, ...]:
-    """Exact match on the test sentences with the heads as they are switched, and as trained."""
+    """Return exact match on the test sentences with the heads as they are switched, and as trained."""
     word = COURSE.words("en")
     page.locator(".live-heads").get_by_role("button", name=word["live.heads.count"]).click()
     told = page.locator(".live-heads").get_by_text(word["live.heads.counted"].partition(" ")[0])
@@ -425,7 +425,7 @@ def test_a_reader_finds_a_sentence_that_a_head_changes(browser: Browser, site: P
 
 
 def query(page: Page) -> tuple[float, ...]:
-    """Where the query is."""
+    """Return the query's position."""
     text = page.locator(".live-reach").get_attribute("aria-valuetext") or ""
     return tuple(float(number) for number in text.replace("−", "-").strip("()").split(","))
 
@@ -572,7 +572,7 @@ def test_a_tensor_is_split_as_pytorch_does(browser: Browser, site: Path) -> None
     box.locator("summary").click()
 
     def shown() -> list[str]:
-        """The names of the numbers as the text has them, and as the eye reads them: from top to bottom."""
+        """Return the names of the numbers in the order of the text, and from top to bottom."""
         text = box.locator(".live-printed").inner_text().replace("[", " ").replace("]", " ").split()
         seen = sorted(box.locator(".live-cell").evaluate_all(PLACED))
         assert ["".join(name.split()) for _, _, name in seen] == text
@@ -646,7 +646,7 @@ class Writer:
 
     @torch.no_grad()
     def expected(self, temperature: float, top_p: float) -> tuple[torch.Tensor, torch.Tensor]:
-        """PyTorch's probabilities of the token after what is written: to draw with, and all of them."""
+        """Return PyTorch's probabilities of the next token: those to draw with, and all of them."""
         ids = [self.vocabulary[token] for token in self.tokens()]
         logits = self.model(torch.tensor([ids]))[0][0, -1]
         before = next_token_probabilities(logits, temperature or 1)

@@ -38,7 +38,7 @@ COURSE = Course()
 
 @cache
 def parsed(path: Path) -> BeautifulSoup:
-    """A page without the colours of its code, which are half of its elements."""
+    """Return a page without the colours of its code, which are half of its elements."""
     text = path.read_text(encoding="utf-8")
     plain_code = re.sub(
         "<pre.*?</pre>", lambda code: re.sub("</?span.*?>", "", code[0]), text, flags=re.DOTALL
@@ -116,7 +116,7 @@ def test_every_picture_says_in_words_what_it_shows(site):
 
 
 def in_words(picture):
-    """What is read aloud of a picture or a drawing."""
+    """Return the text of a picture or drawing that is read aloud."""
     return picture.get("alt") or picture.get("aria-label") or ""
 
 
@@ -164,7 +164,7 @@ def test_notes_are_boxes_with_their_own_title(site):
 
 
 def plain_quotes(text: str) -> str:
-    """Text with typographers' quotes and line ends undone."""
+    """Return text with typographers' quotes and line ends undone."""
     return " ".join(text.translate(str.maketrans("“”‘’", "\"\"''")).split())
 
 
@@ -221,7 +221,7 @@ FORM = "attention-pooling"
 
 @pytest.fixture(params=list(COURSE.languages))
 def chapter(request, site):
-    """A page in the form, in one language, and its words."""
+    """Return a page in the form, in one language, and its words."""
     return parsed(site / request.param / f"{FORM}.html"), COURSE.words(request.param)
 
 
@@ -332,7 +332,7 @@ def test_only_what_has_a_colour_or_must_stay_whole_is_an_element():
 
 
 def on_a_phone(code):
-    """A block of code with marks for where a phone may break its lines."""
+    """Return a block of code with marks for where a phone may break its lines."""
     lines = PRE.sub(by_line, highlight(code, PythonLexer(), HtmlFormatter(nowrap=False)))
     written = BeautifulSoup(lines, "html.parser").pre
     assert written.get_text() == code + "\n"
@@ -354,15 +354,15 @@ def test_a_phone_writes_a_comment_that_has_no_room_below_its_code(code, noted):
 def test_a_page_with_something_to_play_with_leads_there_from_its_beginning(site):
     for place in places():
         for code in COURSE.languages:
-            page = parsed(site / code / f"{place['page']}.html")
-            box = page.select_one(f"#play-{place['component']}.live")
+            page = parsed(site / code / f"{place.page}.html")
+            box = page.select_one(f"#play-{place.component}.live")
             assert not box.find_parent("details")
             links = [link.get_text() for link in page.select(f'.actions a[href="#{box["id"]}"]')]
-            assert links == ([] if place["page"] == "index" else [box.button.get_text()])
+            assert links == ([] if place.page == "index" else [box.button.get_text()])
 
 
 def test_teachers_find_every_picture_and_every_moving_part(site):
-    moving = {(place["page"], place["component"]) for place in places()}
+    moving = {(place.page, place.component) for place in places()}
     for code in COURSE.languages:
         pictures, addresses = [], set()
         for stem in COURSE.pages:

@@ -27,7 +27,7 @@ TRACED = [UNKNOWN, *TEST["fr"][::5]]
 
 
 def check_rows(counts: dict[str, list[int]], expected: dict[str, Tensor], numbers: Tensor, start: int) -> int:
-    """Each row that a script computed is PyTorch's; return where the next sentence's numbers start."""
+    """Check that each row of a script equals PyTorch's; return where the next sentence's numbers start."""
     for name, lengths in counts.items():
         assert len(lengths) == len(expected[name]), name
         heads = expected[name].shape[1] if expected[name].dim() == 3 else 1
@@ -78,7 +78,7 @@ def opened(page: Page, site: Path, address: str, code: str = "en", stem: str = "
 
 
 def walked(page: Page, site: Path, stem: str, component: str) -> list[str]:
-    """The names of the steps of a walk that is made by keyboard alone; each is fit for all readers."""
+    """Walk by keyboard alone, look at the pictures with axe, and return the names of the steps."""
     watched = Watched(page)
     page.goto((site / "en" / f"{stem}.html").as_uri())
     page.locator(f'.live[data-live="{component}"] > button').focus()
@@ -339,7 +339,7 @@ def test_an_address_leads_to_a_step_and_where_the_network_errs_the_walk_says_so(
 def test_a_section_leads_to_its_step_and_the_step_back_to_it(
     browser: Browser, site: Path, stem: str, component: str
 ) -> None:
-    sections = next(place["sections"] for place in places() if place["component"] == component)
+    sections = next(place.sections for place in places() if place.component == component)
     page = browser.new_page(viewport=DESK, reduced_motion="reduce")
     page.goto((site / "tr" / f"{stem}.html").as_uri())
     assert page.locator(".live-step").count() == len(sections)

@@ -29,13 +29,13 @@ def outdated(course: Course) -> list[str]:
 def files(course: Course) -> Iterator[tuple[str, str]]:
     """Yield path and text of each file."""
     bodies = {
-        "references": lambda word: references(course, word),
-        "api": lambda word: "```{course-api}\n```",
+        "references": lambda words: references(course, words),
+        "api": lambda words: "```{course-api}\n```",
     }
     for language in course.languages:
-        word = course.words(language)
+        words = course.words(language)
         for page in filter(bodies.get, course.pages):
-            text = f"# {word[page + '_title']}\n\n{word[page + '_about']}\n\n{bodies[page](word)}\n"
+            text = f"# {words[page + '_title']}\n\n{words[page + '_about']}\n\n{bodies[page](words)}\n"
             yield f"book/{language}/{page}.md", text
     if TABLE.search(readme := course.text("README.md")):
         yield "README.md", TABLE.sub(lambda match: match[1] + chapters(course) + match[3], readme)
@@ -64,10 +64,10 @@ def bibliography(text: str) -> BibliographyData:
     return parse_string(text, "bibtex")
 
 
-def references(course: Course, word: dict[str, str]) -> str:
+def references(course: Course, words: dict[str, str]) -> str:
     """Return the list of what the chapters cite, from ``references.bib``."""
     entries = bibliography(course.text("book/references.bib")).entries
-    return "\n".join(reference(key, entry, word) for key, entry in sorted(entries.items()))
+    return "\n".join(reference(key, entry, words) for key, entry in sorted(entries.items()))
 
 
 def name(person: Person) -> str:
@@ -76,16 +76,16 @@ def name(person: Person) -> str:
     return " ".join(map(from_latex, parts))
 
 
-def authors(entry: Entry, word: dict[str, str]) -> str:
+def authors(entry: Entry, words: dict[str, str]) -> str:
     """Return the authors' names, joined as the language joins them."""
     names = [name(person) for person in entry.persons.get("author", entry.persons.get("editor", []))]
-    comma = word["references_comma"]
+    comma = words["references_comma"]
     if len(names) > MAX_AUTHORS:
-        return comma.join(names[: MAX_AUTHORS - 1]) + word["references_others"]
-    return comma.join(names[:-1]) + word["references_and"] + names[-1] if len(names) > 1 else "".join(names)
+        return comma.join(names[: MAX_AUTHORS - 1]) + words["references_others"]
+    return comma.join(names[:-1]) + words["references_and"] + names[-1] if len(names) > 1 else "".join(names)
 
 
-def reference(key: str, entry: Entry, word: dict[str, str]) -> str:
+def reference(key: str, entry: Entry, words: dict[str, str]) -> str:
     """Return one entry in portable Markdown, with an anchor that GitHub keeps too."""
     fields = {field: from_latex(value) for field, value in entry.fields.items()}
     title = fields["title"]
@@ -97,6 +97,6 @@ def reference(key: str, entry: Entry, word: dict[str, str]) -> str:
     address = fields.get("url") or (f"https://doi.org/{fields['doi']}" if "doi" in fields else "")
     linked = f"[{title}]({address})" if address else title
     stop = "" if title.endswith(("?", "!")) else "."
-    return f'- <a id="{key}"></a>{authors(entry, word)} ({fields["year"]}). {linked}{stop}' + (
+    return f'- <a id="{key}"></a>{authors(entry, words)} ({fields["year"]}). {linked}{stop}' + (
         f" {place}." if place else ""
     )

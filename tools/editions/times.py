@@ -19,9 +19,9 @@ def table(course: Course, language: str) -> str:
 
     Cells of solutions and checks have no link: copies for students lack them.
     """
-    word = course.words(language)
+    words = course.words(language)
     heads = ("chapter", "reading", "exercises", "running", "longest")
-    lines = [[word[f"times_{head}"] for head in heads]]
+    lines = [[words[f"times_{head}"] for head in heads]]
     total = [0, 0, 0]
     for number, stem in enumerate(course.chapter_numbers, 1):
         english = course.read(course.source, stem)
@@ -34,27 +34,27 @@ def table(course: Course, language: str) -> str:
         lines.append(
             [
                 f"{number}. [{title_of(course, language, stem)}]({stem}.ipynb)",
-                *(word["minutes"].format(n=n) for n in numbers[:2]),
-                word["seconds"].format(n=numbers[2]),
-                word["references_comma"].join(f"[`{key}`]({stem}.ipynb#{key})" for key in seconds) or "–",
+                *(words["minutes"].format(n=n) for n in numbers[:2]),
+                words["seconds"].format(n=numbers[2]),
+                words["references_comma"].join(f"[`{key}`]({stem}.ipynb#{key})" for key in seconds) or "–",
             ]
         )
-    hours = [word["hours"].format(n=round(minutes / 60)) for minutes in total[:2]]
-    lines.append([word["times_total"], *hours, word["minutes"].format(n=round(total[2] / 60)), ""])
+    hours = [words["hours"].format(n=round(minutes / 60)) for minutes in total[:2]]
+    lines.append([words["times_total"], *hours, words["minutes"].format(n=round(total[2] / 60)), ""])
     return markup.table(*lines)
 
 
 def levels(course: Course, language: str) -> str:
     """Return a line a chapter: links to its exercises, in a column for each number of stars."""
-    word = course.words(language)
-    lines = [[word["times_chapter"], *LEVELS]]
+    words = course.words(language)
+    lines = [[words["times_chapter"], *LEVELS]]
     for number, stem in enumerate(course.chapter_numbers, 1):
         found: dict[str, list[str]] = {level: [] for level in LEVELS}
         for key, cell in with_roles(page(course, language, stem).cells, Role.EXERCISE).items():
             if match := EXERCISE.search(cell.source):
                 found[match[2]].append(f"[{match[1]}]({stem}.ipynb#{key})")
         name = f"{number}. [{title_of(course, language, stem)}]({stem}.ipynb)"
-        lines.append([name, *(word["references_comma"].join(links) or "–" for links in found.values())])
+        lines.append([name, *(words["references_comma"].join(links) or "–" for links in found.values())])
     return markup.table(*lines)
 
 

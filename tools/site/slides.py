@@ -2,13 +2,12 @@
 
 from html import escape
 from pathlib import PurePosixPath
-from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from .extension.edition import course_of, words
-from .live import PREFIX, places
+from .extension.edition import course_of, interface_words
+from .live import PREFIX, Place, places_on
 
 TEACHING, PICTURES = "teaching", "pictures"  # the page and its passage that has the list
 
@@ -26,7 +25,7 @@ def slides(app: Sphinx, page: PurePosixPath) -> str:
     """Return a page's title, its pictures and its moving parts; nothing where it has neither."""
     pictures = app.env.metadata.get(str(page), {}).get("pictures", [])
     links = [picture_link(page.name, *picture) for picture in pictures]
-    moving = [moving_link(app, place) for place in places() if place["page"] == page.name]
+    moving = [moving_link(app, place) for place in places_on(page.name)]
     title = f'<p><a href="{page.name}.html">{escape(app.env.titles[str(page)].astext())}</a></p>'
     rows = "".join(f"<ul>{''.join(items)}</ul>" for items in (links, moving) if items)
     return f'<div class="slides">{title}{rows}</div>' if rows else ""
@@ -40,11 +39,10 @@ def picture_link(stem: str, cell: str, address: str, width: int, height: int, se
     return f'<li><a href="{escape(address)}" download="{name}" title="{escape(seen)}">{image}</a></li>'
 
 
-def moving_link(app: Sphinx, place: dict[str, Any]) -> str:
+def moving_link(app: Sphinx, place: Place) -> str:
     """Return a link that opens a component with nothing else on its page."""
-    component = place["component"]
-    text = words(app.config)[f"{PREFIX}{component}.open"]
-    return f'<li><a href="{place["page"]}.html?embed#play-{component}">{escape(text)}</a></li>'
+    text = interface_words(app.config)[f"{PREFIX}{place.component}.open"]
+    return f'<li><a href="{place.page}.html?embed#play-{place.component}">{escape(text)}</a></li>'
 
 
 def setup(app: Sphinx) -> dict[str, object]:

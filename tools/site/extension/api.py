@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 
 from tools.course import Course
 
-from .edition import course_of, words
+from .edition import course_of, interface_words
 from .notebook import folded
 from .writer import Box
 
@@ -125,9 +125,9 @@ def link_citations(text: str) -> str:
     return re.sub(source, lambda m: f"`{m[0]} <references.html#{m[1].lower()}-{m[2]}>`__", text)
 
 
-def section(title: str, lines: list[str], word: dict[str, str]) -> list[str]:
+def section(title: str, lines: list[str], words: dict[str, str]) -> list[str]:
     """Return a section of a docstring with its heading in the reader's language."""
-    head = ["", f".. rubric:: {word['api_' + title.lower()]}", ""]
+    head = ["", f".. rubric:: {words['api_' + title.lower()]}", ""]
     if title == "Examples":  # code, as it is
         return head + lines
     if title not in LISTS:
@@ -140,37 +140,37 @@ def section(title: str, lines: list[str], word: dict[str, str]) -> list[str]:
     return head + [item(group, title) for group in groups]
 
 
-def description(text: str, word: dict[str, str]) -> list[str]:
+def description(text: str, words: dict[str, str]) -> list[str]:
     """Return a numpydoc docstring as reStructuredText."""
     summary, *parts = re.split(r"^([A-Z]\w+)\n-{3,}\n", text, flags=re.MULTILINE)
     lines = as_code(summary).splitlines()
     for title, body in zip(parts[::2], parts[1::2], strict=True):
-        lines += section(title, body.splitlines(), word)
+        lines += section(title, body.splitlines(), words)
     return lines
 
 
-def entry(node: Documented, word: dict[str, str], constants: dict[str, ast.expr], kind: str) -> list[str]:
+def entry(node: Documented, words: dict[str, str], constants: dict[str, ast.expr], kind: str) -> list[str]:
     """Return a class with its methods, a function or a property."""
-    inner = ["", *description(ast.get_docstring(node) or "", word), ""]
+    inner = ["", *description(ast.get_docstring(node) or "", words), ""]
     for part in methods(node):
-        inner += entry(part, word, constants, "property" if has_decorator(part, "property") else "method")
+        inner += entry(part, words, constants, "property" if has_decorator(part, "property") else "method")
     return [f".. py:{kind}:: {node.name}{signature(node, constants)}", *("   " + line for line in inner), ""]
 
 
-def module(path: Path, word: dict[str, str]) -> list[str]:
+def module(path: Path, words: dict[str, str]) -> list[str]:
     """Return the reference of one module."""
     parsed = tree(path)
     lines = [
         f".. py:module:: {PACKAGE.name}.{path.stem}",
         "",
-        *description(ast.get_docstring(parsed) or "", word),
+        *description(ast.get_docstring(parsed) or "", words),
         "",
         ", ".join(linked(node.name) for node in public(parsed)),
         "",
     ]
     for node in public(parsed):
         kind = "class" if isinstance(node, ast.ClassDef) else "function"
-        lines += entry(node, word, assignments(parsed.body), kind)
+        lines += entry(node, words, assignments(parsed.body), kind)
     return ["````{eval-rst}", *lines, "````"]
 
 
@@ -180,7 +180,7 @@ class Reference(Directive):
     def run(self) -> list[nodes.Node]:
         """Return one section a module; its text is in the source language in every edition."""
         environment = self.state.document.settings.env
-        word, course = words(environment.config), course_of(environment.config)
+        words, course = interface_words(environment.config), course_of(environment.config)
         source, sections = course.languages[course.source], []
         for path in sorted(PACKAGE.glob("[!_]*.py")):
             environment.note_dependency(str(path))
@@ -189,10 +189,10 @@ class Reference(Directive):
             part = nodes.section(ids=[path.stem])
             part += nodes.title("", "", nodes.literal("", f"{PACKAGE.name}.{path.stem}"))
             text = Box(lang=source.html)
-            self.state.nested_parse(StringList(module(path, word), str(path)), 0, text)
+            self.state.nested_parse(StringList(module(path, words), str(path)), 0, text)
             for content in text.findall(addnodes.desc_content):
                 if not isinstance(content.parent.parent, addnodes.desc_content):
-                    content[1:] = [folded(word["api_details"], *content.children[1:], classes=[])]
+                    content[1:] = [folded(words["api_details"], *content.children[1:], classes=[])]
             part += text
             sections.append(part)
         return sections

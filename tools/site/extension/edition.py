@@ -25,6 +25,6 @@ def words_of(course: Course, language: str) -> dict[str, str]:
     return course.words(language)
 
 
-def words(config: Config) -> dict[str, str]:
+def interface_words(config: Config) -> dict[str, str]:
     """Return the interface's words in the edition's language."""
     return words_of(course_of(config), config.course_language)

@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 
 from tools.course import parsed_notebook
 
-from .edition import words
+from .edition import interface_words
 from .plain import plain
 from .renderer import CONTENTS
 
@@ -32,7 +32,7 @@ def start_button(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             target = link["refuri"].removesuffix(".html")
             first = str(PurePosixPath(docname).with_name(target))
             if minutes := app.env.metadata.get(first, {}).get("minutes"):
-                link += nodes.Text(" · " + words(app.config)["minutes"].format(n=minutes))
+                link += nodes.Text(" · " + interface_words(app.config)["minutes"].format(n=minutes))
             paragraph.parent.insert(
                 paragraph.parent.index(paragraph) + 1, nodes.raw("", LANGUAGES, format="html")
             )

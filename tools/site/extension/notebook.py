@@ -17,7 +17,7 @@ from tools.cells import Role, caption_id, fold_word, is_solution, name_of, shown
 from tools.course import parsed_notebook
 from tools.editions.names import parsed
 
-from .edition import course_of, words
+from .edition import course_of, interface_words
 from .outputs import Picture, output_nodes
 from .plain import plain
 from .renderer import CellRenderer
@@ -54,7 +54,8 @@ class NotebookParser(MystParser):
         renderer.begin(cells, environment)
         is_solved = any(map(is_solution, cells))  # copies for students have no solutions
         for solves, group in groupby(cells, is_solution):
-            box = folded(words(environment.config)["solution"], classes=["solution"]) if solves else None
+            label = interface_words(environment.config)["solution"]
+            box = folded(label, classes=["solution"]) if solves else None
             with renderer.current_node_context(box, append=True) if box else nullcontext():
                 render(list(group), renderer, is_solved)
         renderer._render_finalise()
@@ -89,7 +90,7 @@ def code_cell(cell: dict, role: Role, renderer: CellRenderer) -> list[nodes.Node
     if source.strip() and not only_diagrams(source):
         parts = [nodes.literal_block(source, source, language="ipython3", classes=["code"])]
         if key := fold_word(cell, role, has_picture):
-            label = fold_label(key, words(renderer.environment.config), name)
+            label = fold_label(key, interface_words(renderer.environment.config), name)
             parts = [folded(label, *parts, classes=["aside"])]
     if name and (start := re.search(rf"^(?:class|def) {name}\b", source, re.MULTILINE)):
         signature = " ".join(source[start.start() :][:SIGNATURE].split())
@@ -113,12 +114,12 @@ def turn_solution(name: str, renderer: CellRenderer) -> nodes.Node:
         return nodes.Text("")
     code = "\n".join(source.splitlines()[part.lineno - 1 : part.end_lineno])  # without `turn` above it
     block = nodes.literal_block(code, code, language="ipython3", classes=["code"])
-    return folded(words(environment.config)["solution"], block, classes=["solution"])
+    return folded(interface_words(environment.config)["solution"], block, classes=["solution"])
 
 
-def fold_label(key: str, word: dict[str, str], name: str) -> str:
+def fold_label(key: str, words: dict[str, str], name: str) -> str:
     """Return the line behind which a cell's code is folded, as HTML, with the name of what it shows."""
-    return escape(word[key]) + (f"{escape(word['colon'])}<code>{name}</code>" if name else "")
+    return escape(words[key]) + (f"{escape(words['colon'])}<code>{name}</code>" if name else "")
 
 
 def only_diagrams(source: str) -> bool:
@@ -150,7 +151,7 @@ def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
     bold = next(paragraphs[0].findall(nodes.strong), None) if BOLD.match(caption) else None
     seen = " ".join(plain(bold).split()) if bold else text
     renderer.pictures.append((cell, picture.address, picture.width, picture.height, seen))
-    box += raw(picture.html(seen, words(renderer.environment.config)["enlarge"]))
+    box += raw(picture.html(seen, interface_words(renderer.environment.config)["enlarge"]))
     if bold:  # it is heard as the picture's words
         bold.replace_self([raw('<strong aria-hidden="true">'), *bold.children, raw("</strong>")])
     box += Box("", *paragraphs, tag="figcaption", ids=[caption_id(cell)])

@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 from tools.course import Course
 from tools.editions.lock import PageState, page_state
 
-from .edition import course_of, words
+from .edition import course_of, interface_words
 
 TRANSLATIONS, STATE = "translations", "state"  # the page and its passage that has the table
 
@@ -36,19 +36,19 @@ def is_untranslated(course: Course, language: str, stem: str) -> bool:
 
 def notices(app: Sphinx, page: str) -> list[dict[str, str]]:
     """Return the notice above a page: outdated passages, passages not translated."""
-    course, language, word = course_of(app.config), app.config.course_language, words(app.config)
+    course, language, words = course_of(app.config), app.config.course_language, interface_words(app.config)
     stem, source = page.rpartition("/")[2], course.source
     if not is_translation(course, language, stem):
         return []
     if is_untranslated(course, language, stem):
-        return [{"text": word["page_untranslated"]}]
+        return [{"text": words["page_untranslated"]}]
     state = state_of(course, language, stem)
     english = {
         "href": f"../{source}/{stem}.html",
         "html": course.languages[source].html,
-        "link": word["english"],
+        "link": words["english"],
     }
-    texts = ((word["stale"], state.stale), (word["untranslated"], state.untranslated))
+    texts = ((words["stale"], state.stale), (words["untranslated"], state.untranslated))
     return [{"text": text.format(n=len(group)), "cells": group, **english} for text, group in texts if group]
 
 
@@ -59,13 +59,13 @@ def add_state(app: Sphinx, doctree: nodes.document) -> None:
     if PurePosixPath(here).name != TRANSLATIONS or place is None:
         return
     environment.note_reread()  # the notebooks and locks that it counts may change without it
-    course, word = course_of(app.config), words(app.config)
-    head = [word["page"], *(course.languages[code].name for code in course.translations)]
+    course, words = course_of(app.config), interface_words(app.config)
+    head = [words["page"], *(course.languages[code].name for code in course.translations)]
     rows = [
         [
             [page_link(here, stem)],
             *(
-                list(map(nodes.Text, cell_lines(state_of(course, code, stem), word)))
+                list(map(nodes.Text, cell_lines(state_of(course, code, stem), words)))
                 for code in course.translations
             ),
         ]
@@ -84,16 +84,16 @@ def page_link(here: str, stem: str) -> addnodes.pending_xref:
     return link
 
 
-def cell_lines(state: PageState | None, word: dict[str, str]) -> list[str]:
+def cell_lines(state: PageState | None, words: dict[str, str]) -> list[str]:
     """Return a chapter's state in a few words, a line for each."""
     if state is None:
-        return [word["missing"]]
+        return [words["missing"]]
     counts = (
-        (word["fresh"], state.fresh),
-        (word["older"], state.stale),
-        (word["missing"], state.untranslated),
+        (words["fresh"], state.fresh),
+        (words["older"], state.stale),
+        (words["missing"], state.untranslated),
     )
-    return [f"{name}{word['colon']}{len(group)}" for name, group in counts if group]
+    return [f"{name}{words['colon']}{len(group)}" for name, group in counts if group]
 
 
 def table(head: list[list[nodes.Node]], rows: list[list[list[nodes.Node]]]) -> nodes.table:

@@ -17,7 +17,7 @@ from sphinx.util.osutil import relative_uri
 from tools.editions import drawings
 
 from .drawings import lettered
-from .edition import course_of, words
+from .edition import course_of, interface_words
 
 FOLDER = "_images"
 CARD = b'<view id="card"'
@@ -61,7 +61,7 @@ def drawing_of(cell: dict, output: dict, environment) -> Picture | None:
         return None
     environment.note_dependency(str(course.root / path))
     language = course.languages[code]
-    drawing = lettered(drawing, words(environment.config), language)
+    drawing = lettered(drawing, interface_words(environment.config), language)
     picture = store(drawing.encode(), "svg", environment, svg_size(drawing))
     picture.drawing = drawing
     return picture

@@ -15,7 +15,7 @@ from tools.course import Course
 
 from ..archives import archive_name
 from .colophon import colophon
-from .edition import course_of, words
+from .edition import course_of, interface_words
 from .notices import is_untranslated, notices
 from .plain import plain, with_curly_quotes
 from .renderer import TOOLS
@@ -40,20 +40,20 @@ SHEET = "course.css"
 
 def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> None:
     """Add what the course's templates use to the context of one page."""
-    course, language, word = course_of(app.config), app.config.course_language, words(app.config)
+    course, language, words = course_of(app.config), app.config.course_language, interface_words(app.config)
     stem = page.rpartition("/")[2]
     metadata = app.env.metadata.get(page, {})
     all_parts = parts(app, page)
     pages = [item for part in all_parts for item in part["pages"]]
     openings = {passage[0]: passage[1] for passage in metadata.get("passages", [])}
     context.update(
-        w=word,
+        w=words,
         policy=POLICY,
         early=EARLY,
         lang=course.languages[language].html,
         edition=language,
         stem=stem,
-        description=metadata.get("description") or word["about_site"],
+        description=metadata.get("description") or words["about_site"],
         asset=lambda name: asset_address(app, page, name),
         editions=editions(app, page, stem),
         parts=all_parts,
@@ -172,11 +172,11 @@ def page_address(base: str, language: str, stem: str) -> str:
 
 def parts(app: Sphinx, page: str) -> list[dict[str, Any]]:
     """Return the pages by part, the home page before them in a part without a name."""
-    course, word = course_of(app.config), words(app.config)
+    course, words = course_of(app.config), interface_words(app.config)
     groups = {"": [course.pages[0]], **course.parts}
     return [
         {
-            "name": word.get(f"part_{name}", name),
+            "name": words.get(f"part_{name}", name),
             "order": order,  # its colour
             "pages": [{**page_entry(app, page, stem), "part": order} for stem in stems],
         }
@@ -187,7 +187,7 @@ def parts(app: Sphinx, page: str) -> list[dict[str, Any]]:
 
 def page_entry(app: Sphinx, here: str, stem: str) -> dict[str, Any]:
     """Return a page's entry in the lists of chapters."""
-    course, word = course_of(app.config), words(app.config)
+    course, words = course_of(app.config), interface_words(app.config)
     page = str(PurePosixPath(here).with_name(stem))
     facts = app.env.metadata.get(page, {})
     start, target = app.builder.get_target_uri(here), app.builder.get_target_uri(page)
@@ -196,7 +196,7 @@ def page_entry(app: Sphinx, here: str, stem: str) -> dict[str, Any]:
         "stem": stem,
         "title": unbroken(course, app.config.course_language, app.env.titles[page].astext()),
         "number": course.chapter_numbers.get(stem, ""),
-        "minutes": word["minutes"].format(n=facts["minutes"]) if "minutes" in facts else "",
+        "minutes": words["minutes"].format(n=facts["minutes"]) if "minutes" in facts else "",
         "short_minutes": f"{facts['minutes']}′" if "minutes" in facts else "",  # where a line is short
         "lead": with_curly_quotes(facts.get("lead", ""), app.config),
         "picture": facts.get("picture"),

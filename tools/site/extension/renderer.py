@@ -16,7 +16,7 @@ from tools import cells as contract
 from tools.cells import Role, caption_id
 from tools.course import parsed_notebook
 
-from .edition import course_of, words
+from .edition import course_of, interface_words
 from .formulas import with_decimal
 from .plain import plain, with_curly_quotes
 from .writer import Box
@@ -137,8 +137,8 @@ class CellRenderer(SphinxRenderer):
         """Return a box with a table of seeds; outside the section of checks it is folded."""
         if self.cell in self.checks:
             return Box("", table.deepcopy(), classes=["seeds"])
-        word = words(self.environment.config)
-        label = f"<summary>{word['seeds']}</summary>\n<p>{word['seeds_bound']}</p>"
+        words = interface_words(self.environment.config)
+        label = f"<summary>{words['seeds']}</summary>\n<p>{words['seeds_bound']}</p>"
         parts = nodes.raw("", label, format="html"), table.deepcopy()
         return Box("", *parts, tag="details", classes=["seeds"])
 

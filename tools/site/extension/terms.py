@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 from tools.course import Course
 from tools.language import Language
 
-from .edition import course_of, words
+from .edition import course_of, interface_words
 from .writer import Box
 
 GLOSSARY, REFERENCES = "glossary", "references"
@@ -108,7 +108,7 @@ def hints(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
     """Give the template the text behind each link to a term or source, which a script shows as a hint."""
     texts = {}
     see_also = re.compile(
-        rf"\s*{re.escape(words(app.config)['see'])} ?[^.。]+[.。]$"
+        rf"\s*{re.escape(interface_words(app.config)['see'])} ?[^.。]+[.。]$"
     )  # useless without its link
     for stem in (GLOSSARY, REFERENCES):
         metadata = app.env.metadata.get(str(PurePosixPath(page).with_name(stem)), {})

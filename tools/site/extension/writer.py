@@ -12,7 +12,7 @@ from tools.cells import Role
 from tools.course import Course
 
 from .code import by_line
-from .edition import course_of, words
+from .edition import course_of, interface_words
 
 HAN = re.compile("[\u4e00-\u9fff]")
 CHECKS = f"role-{Role.CHECKS}"  # the class of a section that is folded behind its heading
@@ -75,7 +75,7 @@ class CourseTranslator(HTML5Translator):
 
     def word(self, key: str) -> str:
         """Return a word of the interface, ready for an attribute."""
-        return escape(words(self.config)[key])
+        return escape(interface_words(self.config)[key])
 
     def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
         """Link to a heading, labelled in the reader's language; the Tab key skips it.

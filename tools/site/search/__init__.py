@@ -19,7 +19,7 @@ from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
 from tools.course import Course
-from tools.site.extension.edition import course_of, words
+from tools.site.extension.edition import course_of, interface_words
 from tools.site.extension.plain import plain
 
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
@@ -54,7 +54,8 @@ def passages(app: Sphinx) -> list[list]:
     A passage has its anchor, text, heading and role, then other phrases that readers search it with.
     """
     home, course, language = app.config.root_doc, course_of(app.config), app.config.course_language
-    numbers, chapter, asked = course.chapter_numbers, words(app.config)["chapter"], course.asked(language)
+    numbers, asked = course.chapter_numbers, course.asked(language)
+    chapter = interface_words(app.config)["chapter"]
     found = []
     for page in [home, *app.env.toctree_includes.get(home, [])]:
         if own := app.env.metadata.get(page, {}).get("passages"):
