@@ -1,4 +1,4 @@
-"""What all tests share: one thread, and patience."""
+"""Settings of all tests: one thread, fewer garbage collections, no deadline for Hypothesis."""
 
 import gc
 import os
@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, settings
 
 # Sums add up in the same order everywhere, and workers do not crowd each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Pages as trees are millions of objects that stay: to look among them for garbage took half the time.
+# Parsed pages are millions of objects that stay alive: the garbage collector took half the time.
 gc.set_threshold(50_000)
-# A busy machine is slow; that is no fault of what Hypothesis tries.
+# On a busy machine Hypothesis would report slow examples as faults.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")

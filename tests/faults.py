@@ -1,4 +1,4 @@
-"""Plants faults in a copy of the course, one at a time, and says what notices each (``make faults``).
+"""Plant faults in a copy of the course, one at a time, and print what notices each (``make faults``).
 
 Faults of the book's text and cells are planted in up to three places; `t check` of the page must find each. Other files
 are changed once, and the tests named beside them must fail. A fault that nothing notices makes the command fail, unless
@@ -56,7 +56,7 @@ BY_CONTENTS = "seen where it has code, a formula, a link, a number or a term; el
 
 
 class TextFault(NamedTuple):
-    """What becomes of a cell's text; None where the fault has no place in it."""
+    """A change of a cell's text; `change` returns None if the fault cannot be planted there."""
 
     languages: str
     what: str
@@ -67,7 +67,7 @@ class TextFault(NamedTuple):
 
 
 class PageFault(NamedTuple):
-    """What becomes of a notebook; False where the fault has no place in it. ``everywhere``: in all languages."""
+    """A change of a notebook, in all languages if `everywhere`; `change` returns False if it cannot be planted."""
 
     languages: str
     what: str
@@ -77,7 +77,7 @@ class PageFault(NamedTuple):
 
 
 class FileFault(NamedTuple):
-    """A piece of a file that becomes another, and the tests that are to fail where check is silent."""
+    """A pattern of a file to replace, and the tests that must fail if `t check` finds nothing."""
 
     path: str
     what: str
@@ -88,20 +88,21 @@ class FileFault(NamedTuple):
 
 
 def sub(pattern: str, new: str) -> Callable[[str], str | None]:
-    """The first match replaced; a change of nothing is none."""
+    """Replace the first match; None if the text stays the same."""
     return lambda text: changed if (changed := re.sub(pattern, new, text, count=1)) != text else None
 
 
 def exchange(pattern: str) -> Callable[[str], str | None]:
-    """The first two different matches exchanged, which stand in one paragraph."""
+    """Exchange the first two matches in one paragraph that differ."""
 
     def change(text: str) -> str | None:
         for line in text.splitlines():
-            found = list(re.finditer(pattern, line))
-            others = [m for m in found[1:] if m[0] != found[0][0]]
+            matches = list(re.finditer(pattern, line))
+            others = [match for match in matches[1:] if match[0] != matches[0][0]]
             if others and "|" not in line:
-                a, b = found[0], others[0]
-                new = line[: a.start()] + b[0] + line[a.end() : b.start()] + a[0] + line[b.end() :]
+                first, second = matches[0], others[0]
+                between = line[first.end() : second.start()]
+                new = line[: first.start()] + second[0] + between + first[0] + line[second.end() :]
                 return text.replace(line, new, 1)
         return None
 
@@ -109,7 +110,7 @@ def exchange(pattern: str) -> Callable[[str], str | None]:
 
 
 def without_line(pattern: str) -> Callable[[str], str | None]:
-    """Without the last line that begins so, where there are two."""
+    """Delete the last line that begins so, if there are at least two."""
 
     def change(text: str) -> str | None:
         lines = text.splitlines()
@@ -120,7 +121,7 @@ def without_line(pattern: str) -> Callable[[str], str | None]:
 
 
 def without_sentence(text: str) -> str | None:
-    """Without the middle one of three plain sentences."""
+    """Delete the second of three sentences or more, if it is plain text."""
     for line in text.splitlines():
         parts = re.split(r"(?<=[.。])(?:\s+|(?=[\u4e00-\u9fff]))", line)
         if len(parts) > 2 and len(parts[1]) > 12 and not re.search(r"[`$\d*\[]", parts[1]):
@@ -129,7 +130,7 @@ def without_sentence(text: str) -> str | None:
 
 
 def plain_word(text: str) -> str | None:
-    """A word of Turkish without its letters."""
+    """Write a Turkish word without its special letters."""
     word = re.search(r"\b(yazılır|değildir|ağırlıklar|çarpımı|gösterir|yalnızca|aynı|bağlam)\b", text)
     if not word:
         return None
@@ -251,7 +252,7 @@ def other_diagram(notebook: NotebookNode) -> bool:
 
 
 def without(prefix: str, kind: str | None = None) -> Callable[[NotebookNode], bool]:
-    """Without the first cell whose id begins so, and what belongs to it."""
+    """Delete the first cell whose id begins so, and what belongs to it."""
 
     def change(notebook: NotebookNode) -> bool:
         found = [
@@ -383,7 +384,7 @@ class Result(NamedTuple):
 
 
 def found(copy: Copy, known: Known, language: str | None, stem: str | None) -> str:
-    """The first finding that was not there before: on the page, then on the same page of other languages."""
+    """Return the first new finding: on the page, then on the same page of other languages."""
     course = copy.course
     others = [code for code in course.languages if code != language] if language == course.source else []
     for code in [language, *others]:
@@ -466,7 +467,7 @@ def try_file(copy: Copy, known: Known, fault: FileFault) -> Iterator[Result]:
 
 
 def failed(copy: Copy, tests: str) -> str:
-    """The first of the tests that fails in the copy, if any."""
+    """Return the first of the tests that fails in the copy, if any."""
     if not tests:
         return ""
     path, *options = re.findall(r"'[^']*'|\S+", tests)

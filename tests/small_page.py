@@ -103,7 +103,10 @@ assert root + seed >= 0.7
 
 
 def page(text: str = PAGE) -> NotebookNode:
-    """A notebook of text; `picture`, `printed` and `untouched` are outputs, other words behind an id are tags."""
+    """Return a notebook of text.
+
+    After an id, `picture`, `printed` and `untouched` are outputs, other words are tags.
+    """
     made = []
     for block in re.split(r"^%%% ", text, flags=re.MULTILINE)[1:]:
         head, _, body = block.partition("\n")

@@ -14,12 +14,12 @@ LINK = re.compile(r"\]\(([a-z-]+)\.ipynb#([A-Za-z0-9-]+)\)")
 
 
 def links(source: str) -> list[tuple[str, str]]:
-    """Pairs of chapter and cell that a Markdown cell links to."""
+    """Return pairs of chapter and cell that a Markdown cell links to."""
     return LINK.findall(source)
 
 
 def answers() -> dict[str, list]:
-    """The cells that belong to each question: from its heading to the next heading."""
+    """Return the cells that belong to each question: from its heading to the next heading."""
     found: dict[str, list] = {}
     current: list = []
     for cell in COURSE.read("en", "faq").cells:

@@ -22,7 +22,7 @@ DRAWN = runpy.run_path(str(CONFTEST.with_name("drawn.py")))
 def cell(
     key: str, code: str, output: str | None, *tags: str, executed: bool = True, **outputs: str
 ) -> object:
-    """A cell that holds ``output`` from an earlier run, which may not be what ``code`` prints."""
+    """Return a cell that holds ``output`` from an earlier run, which may not be what ``code`` prints."""
     stored = [new_output("stream", name="stdout", text=output)] if output is not None else []
     stored += [new_output("stream", name=name, text=text) for name, text in outputs.items()]
     made = new_code_cell(code, execution_count=1 if executed else None, outputs=stored)
@@ -32,7 +32,7 @@ def cell(
 
 
 def figure(key: str, code: str, stored: str, *tags: str) -> object:
-    """A cell that draws, and shows what another code drew; no code: what Jupyter says of a figure."""
+    """Return a cell that draws, and shows what another code drew; no code: what Jupyter says of a figure."""
     text = "<Figure size 640x480 with 1 Axes>"
     if stored:
         exec(stored, {"plt": plt})
@@ -96,7 +96,7 @@ CHANGED = [
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The outcome of each cell, by id, of one run in a process of its own."""
+    """Return the outcome of each cell, by id, of one run in a process of its own."""
     folder = tmp_path_factory.mktemp("book")
     for path in map(CONFTEST.with_name, ("conftest.py", "startup.py", "drawn.py")):
         shutil.copy(path, folder)

@@ -16,7 +16,7 @@ from tools.editions.sync import sync
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course of two chapters, executed once; ``masks`` is translated into Turkish and Chinese."""
+    """Return a course of two chapters, executed once; ``masks`` is translated into Turkish and Chinese."""
     root = tmp_path_factory.mktemp("template")
     for code in ("en", "tr", "vi", "zh"):
         (root / "book" / code).mkdir(parents=True)

@@ -32,7 +32,7 @@ REFERENCE = re.compile(r'(?:href="|url\()#([^")]+)')
 
 
 def drawn() -> str:
-    """A figure with words and formulas, a curve of dots, and a matrix with tokens along it."""
+    """Return a figure with words and formulas, a curve of dots, and a matrix with tokens along it."""
     figure, (curve, matrix) = plt.subplots(1, 2, layout="constrained")
     curve.plot([1, 2], [0.25, 0.75], marker="o", label="loss")
     curve.set(
@@ -117,7 +117,7 @@ def test_numbers_are_written_as_the_language_writes_them_and_names_stay() -> Non
 
 
 def executed(*figures: tuple[str, ...]) -> NotebookNode:
-    """A page whose cells, named one, two, …, have just drawn figures."""
+    """Return a page whose cells, named one, two, …, have just drawn figures."""
     page = new_notebook()
     for name, drawn_there in zip(("one", "two"), figures, strict=False):
         outputs = [
@@ -158,7 +158,7 @@ def test_a_cell_draws_one_figure(course: Course) -> None:
 
 @cache
 def width_of(size: str, label: str) -> float:
-    """How wide a label is in a wide font; a Chinese character is about as wide as an m."""
+    """Return a label's width in a wide font; a Chinese character is about as wide as an m."""
     wide = TextPath((0, 0), HAN.sub(lambda found: "m" * len(found[0]), label), float(size.removesuffix("px")))
     return float(wide.get_extents().width)
 

@@ -59,7 +59,7 @@ def notebook(markdown: dict[str, str], **code: str) -> object:
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A German book on bread with a Dutch edition, as its authors would begin it, brought in step once."""
+    """Return a German book on bread with a new Dutch edition, after one sync."""
     root = tmp_path_factory.mktemp("bread")
     (root / "bakery").mkdir()
     (root / "bakery/dough.py").write_text(SOURCE)
@@ -93,7 +93,7 @@ def course(template: Path, tmp_path: Path) -> Course:
 
 @pytest.fixture(scope="session")
 def translated_template(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The book with its first page in Dutch, as a translator brings it back."""
+    """Return the book with its first page in Dutch, as a translator brings it back."""
     course = Course(Path(shutil.copytree(template, tmp_path_factory.mktemp("translated") / "bread")))
     assert run(course, "export", "nl", "bread") == 0
     path = course.root / "translations/nl/bread.md"

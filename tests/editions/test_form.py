@@ -18,7 +18,7 @@ from tools.editions.sync import code_digest, tidy
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
-    """A course of a home page and one chapter in the form."""
+    """Return a course of a home page and one chapter in the form."""
     for path in ROOT.glob("book/*/language.yml"):
         (tmp_path / "book" / path.parent.name).mkdir(parents=True)
         shutil.copy(path, tmp_path / "book" / path.parent.name)

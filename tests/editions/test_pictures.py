@@ -14,7 +14,7 @@ from tools.editions import drawings, pictures
 
 
 def cell(key: str, *contents: str) -> NotebookNode:
-    """A cell that shows pictures of these contents."""
+    """Return a cell that shows pictures of these contents."""
     made = new_code_cell(key, outputs=[new_output("display_data", {"image/png": text}) for text in contents])
     made["id"] = key
     return made

@@ -65,7 +65,7 @@ def read():
 
 @pytest.fixture(scope="module")
 def with_package(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course whose page was executed with a package that reads data."""
+    """Return a course whose page was executed with a package that reads data."""
     course = Course(Path(shutil.copytree(template, tmp_path_factory.mktemp("package") / "course")))
     (course.root / "tiny/data").mkdir(parents=True)
     files = {"__init__.py": "", "sums.py": MODULE, "base.py": "ONE = 1", "other.py": "ONE = 1"}

@@ -22,7 +22,7 @@ def code(key: str, source: str, *tags: str) -> object:
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
-    """One chapter with a claim that holds on every seed and, in ``shaky``, one that fails on seed 1."""
+    """Return a course with a claim that holds on every seed and, in ``shaky``, one that fails on seed 1."""
     (tmp_path / "book/en").mkdir(parents=True)
     settings = "{name: English, html: en, sphinx: en, source: true}\n"
     (tmp_path / "book/en/language.yml").write_text(settings, encoding="utf-8")
@@ -79,7 +79,7 @@ def test_every_tagged_cell_claims_something(stem: str) -> None:
 
 
 def value_of(text: str) -> object:
-    """What a table's cell says: a number or a list; else the text itself."""
+    """Return the number or the list in a table's cell, else its text."""
     try:
         return ast.literal_eval(text)
     except (SyntaxError, ValueError):

@@ -39,24 +39,24 @@ LINES = {name: api.module(api.PACKAGE / f"{name}.py", Course().words("en")) for 
 
 
 def sections(text: str) -> dict[str, list[str]]:
-    """The lines of each numpydoc section that are not indented: names with types, answers, errors."""
+    """Return the lines of each numpydoc section that are not indented: names with types, answers, errors."""
     _, *parts = re.split(r"^(\w+)\n-+\n", text, flags=re.MULTILINE)
     bodies = (re.findall(r"^\S.*", body, flags=re.MULTILINE) for body in parts[1::2])
     return dict(zip(parts[::2], bodies, strict=True))
 
 
 def names(lines: list[str]) -> list[str]:
-    """The names of the lines of a section, in which several may share a type."""
+    """Return the names of the lines of a section, in which several may share a type."""
     return [name.strip() for line in lines for name in line.partition(" : ")[0].split(",")]
 
 
 def called(entry: Any) -> Callable[..., Any]:
-    """The function whose arguments a caller gives."""
+    """Return the function whose arguments a caller gives."""
     return inspect.unwrap(vars(entry).get("__init__", object) if inspect.isclass(entry) else entry)
 
 
 def arguments(function: Callable[..., Any]) -> list[str]:
-    """The arguments that a caller may give."""
+    """Return the arguments that a caller may give."""
     if function is object:
         return []
     given = inspect.signature(function).parameters.values()
@@ -65,7 +65,7 @@ def arguments(function: Callable[..., Any]) -> list[str]:
 
 
 def lacking(entry: Any, text: str) -> list[str]:
-    """What a description has to say and does not, and what it says too much."""
+    """Return what a description lacks, and what it has too much."""
     said, given = sections(text), arguments(called(entry))
     if "Parameters" not in said:  # then the first sentence says it all
         return [f"Parameters: {given}"] if len(given) > 1 and entry not in METHODS.values() else []
@@ -80,7 +80,7 @@ def lacking(entry: Any, text: str) -> list[str]:
 
 
 def untyped(text: str) -> list[str]:
-    """Arguments and fields without a type, unless they are as somewhere else."""
+    """Return arguments and fields without a type, unless they are as somewhere else."""
     parts = re.findall(r"^(?:Parameters|Attributes)\n-+\n((?:.+\n?)+)", text, flags=re.MULTILINE)
     items = [item for part in parts for item in re.findall(r"^\S.*(?:\n .*)*", part, flags=re.MULTILINE)]
     return [item for item in items if not re.match(r".+ : |\*|.+\n +As in ", item)]

@@ -31,7 +31,7 @@ LENS = torch.tensor([4, 2])
 
 
 def make(name, dropout=0.0, sizes=None):
-    """A module by its name; `sizes` are the features of queries, keys and values."""
+    """Return a module by its name; `sizes` are the features of queries, keys and values."""
     torch.manual_seed(0)
     query_size, key_size, value_size = sizes or (HIDDENS,) * 3
     if name == "dot":
@@ -56,7 +56,7 @@ def inputs(sizes=(HIDDENS,) * 3, batch=2, num_queries=3, num_keys=5, dtype=torch
 
 
 def probe(output):
-    """A scalar that weighs every number of the output differently, so that every gradient is tested."""
+    """Return a sum that weighs every number of the output differently, so that every gradient counts."""
     return (
         output
         * torch.linspace(-1, 1, output.numel(), dtype=output.dtype, device=output.device).view_as(output)
@@ -128,7 +128,7 @@ def test_transpose_output_undoes_transpose_qkv(num_heads, batch):
 
 
 def torch_attention(ours, queries, keys, values, **masks):
-    """PyTorch's function with our weights, which its gradients reach, too."""
+    """Return PyTorch's function with our weights, which its gradients reach, too."""
     layers = {"q": ours.W_q, "k": ours.W_k, "v": ours.W_v}
     output, weights = nn.functional.multi_head_attention_forward(
         *(X.transpose(0, 1) for X in (queries, keys, values)), HIDDENS, HEADS, None,
@@ -383,7 +383,7 @@ def test_masks_of_every_broadcastable_shape(name):
 
 
 def causal_by_loop(num_queries, num_keys):
-    """The last query is at the last key's position."""
+    """Compute a causal mask by a loop; the last query is at the last key's position."""
     rows = range(num_keys - num_queries, num_keys)
     allowed = [[key <= row for key in range(num_keys)] for row in rows]
     return torch.tensor(allowed, dtype=torch.bool).reshape(num_queries, num_keys)

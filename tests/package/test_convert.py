@@ -97,7 +97,7 @@ def test_from_torch(sizes, bias, batch_first):
 
 
 def convertible():
-    """Each way to convert, with what is converted."""
+    """Return each conversion with a module to convert."""
     sizes, ways = SIZES[0], []
     theirs = nn.MultiheadAttention(HIDDENS, HEADS)
     ways += [(to_torch, ours(sizes, True)), (from_torch, theirs)]

@@ -40,7 +40,7 @@ ONE_VOCABULARY = Vocabulary([pair.source for pair in EVERYTHING["fr"]])
 
 
 def combination(pair: Pair) -> tuple[str, str] | None:
-    """The adjective of a sentence and its noun: the next one, or in "this hat is red" the one before."""
+    """Return a sentence's adjective and its noun: the next one, or in "this hat is red" the one before."""
     for place, word in enumerate(pair.source):
         if word in ADJECTIVES:
             after = [ENGLISH_NOUNS[w] for w in pair.source[place + 1 : place + 2] if w in ENGLISH_NOUNS]
@@ -291,7 +291,7 @@ TURKISH_VOWELS = "aıoueiöü"
 
 
 def turkish_words() -> set[tuple[str, ...]]:
-    """Every word with its suffixes: ("kitab", "+ım")."""
+    """Return every word with its suffixes: ("kitab", "+ım")."""
     found = set()
     for pair in EVERYTHING["tr"]:
         for word in " ".join(pair.target).replace(" +", "+").split():
@@ -496,7 +496,7 @@ def test_a_batch_ends_rows_with_eos_and_pads_after() -> None:
 
 
 def told(found: list[corpus.Batch]) -> list[tuple[int, ...]]:
-    """Rows of all batches, without padding."""
+    """Return the rows of all batches, without padding."""
     return [
         tuple(row[:length])
         for batch in found

@@ -124,7 +124,7 @@ def test_sentences_and_pairs_may_come_from_generators():
 
 
 def compiled_transformers():
-    """Transformers that ran, were compiled in part and ran again, each with one that was not compiled."""
+    """Yield Transformers that ran, were compiled in part and ran again, each with an uncompiled one."""
     seed_everything(0)
     plain = Transformer(len(VOCABULARY), len(VOCABULARY), 12, 16, 2, 1).eval()
     for part in ("", "decoder", "encoder", "decoder.blocks.0.cross_attention"):

@@ -326,7 +326,7 @@ def test_an_attention_that_a_loss_does_not_use_has_no_importance():
 
 
 def compiled(way, part):
-    """A module and what to call, compiled in one of the ways that PyTorch has, and called once."""
+    """Return a module and what to call, compiled in one of the ways that PyTorch has, and called once."""
     module = attention()
     if way == "module.compile":
         module.get_submodule(part).compile(backend="eager")

@@ -79,7 +79,7 @@ def randomized(module):
 
 
 def turned_pairs(X, base=10000.0):
-    """The paper's form: features 2j and 2j + 1 are a complex number, turned by a product."""
+    """Turn features as the paper does: 2j and 2j + 1 are a complex number, multiplied by a rotation."""
     steps, d = X.shape[-2:]
     angles = torch.arange(steps).double()[:, None] / base ** (torch.arange(0, d, 2).double() / d)
     turns = torch.polar(torch.ones_like(angles), angles)

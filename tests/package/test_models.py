@@ -101,7 +101,7 @@ def inputs(kind, batch=3, dtype=torch.float32):
 
 
 def output(kind, model, given):
-    """The output, or the logits, without what is returned beside them."""
+    """Return the output or the logits alone."""
     result = model(*given, **(KINDS[kind].options or {}))
     return result[0] if isinstance(result, tuple) else result
 
@@ -217,7 +217,7 @@ def read(model, tokens, state):
 
 
 def writer(kind, dtype=torch.float64):
-    """What reads the target of a model, and its first state."""
+    """Return the module that reads a model's target, and its first state."""
     model = make(kind, dtype=dtype)
     if kind == "language model":
         return model, None

@@ -277,7 +277,7 @@ def test_characters_that_no_font_has_are_named_by_matplotlib(monkeypatch, caplog
 
 
 def seen_without_green_cones(colour):
-    """A colour as seen with deuteranopia (Viénot, Brettel & Mollon, 1999), in linear RGB."""
+    """Return a colour as seen with deuteranopia (Viénot, Brettel & Mollon, 1999), in linear RGB."""
     rgb = torch.tensor(matplotlib.colors.to_rgb(colour)) ** 2.2
     return torch.tensor([[0.29, 0.71, 0.0], [0.29, 0.71, 0.0], [-0.02, 0.02, 1.0]]) @ rgb
 
@@ -291,7 +291,7 @@ def test_queries_keys_values_and_outputs_can_be_told_apart_without_green_cones()
 
 
 def drawings() -> list[ElementTree.Element]:
-    """All drawings of the package."""
+    """Return all drawings of the package."""
     with pytest.raises(ValueError, match=r"name must be one of .*, got 'nothing'") as error:
         diagram("nothing")
     names = str(error.value).removeprefix("name must be one of ").split(", got ")[0].split(", ")

@@ -117,7 +117,7 @@ def test_every_hint_is_in_every_language_in_its_own_signs(language):
 
 
 def attempts() -> dict[str, str]:
-    """The code of each attempt on the pages, by module and turn."""
+    """Return the code of each attempt on the pages, by module and turn."""
     course = Course()
     return {
         f"{stem}.{key.removeprefix('attempt-')}".replace("-", "_"): cell.source

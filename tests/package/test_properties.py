@@ -52,7 +52,7 @@ class Case:
         return self.attention(queries, keys, values, lens, mask=mask, need_weights=need_weights)
 
     def both(self, **arguments):
-        """The output, having seen that the two paths agree; and the weights."""
+        """Return output and weights, after a check that both paths agree."""
         output, weights = self(**arguments, need_weights=True)
         assert_close(self(**arguments), output)
         return output, weights

@@ -37,7 +37,7 @@ def tokens(batch=4, steps=7, seed=2):
 
 
 def parts(hidden_state):
-    """A GRU's state as a tuple of one, an LSTM's as it is."""
+    """Return a GRU's state as a tuple of one, an LSTM's as it is."""
     return (hidden_state,) if isinstance(hidden_state, torch.Tensor) else hidden_state
 
 

@@ -32,7 +32,7 @@ from mha_course.translation import translate_all
 
 
 def reversal(count=40, seed=0):
-    """Pairs whose target is the source in capitals, backwards."""
+    """Return pairs whose target is the source, reversed and in capitals."""
     draw = random.Random(seed)
     sources = [tuple(draw.choice("abcde") for _ in range(draw.randint(1, 4))) for _ in range(count)]
     return [
@@ -262,7 +262,7 @@ def test_a_checkpoint_of_other_settings_or_in_no_folder_is_refused(tmp_path):
 
 
 def saved(content):
-    """The bytes that torch.save writes."""
+    """Return the bytes that torch.save writes."""
     file = io.BytesIO()
     torch.save(content, file)
     return file.getvalue()

@@ -201,7 +201,7 @@ def test_what_an_encoder_leaves_in_padding_never_matters():
 
 
 def kept_by_the_graph(model):
-    """The largest number of elements of a tensor that one training step keeps for its way back."""
+    """Return the largest number of elements of a tensor that one training step keeps for its way back."""
     sizes = []
     with torch.autograd.graph.saved_tensors_hooks(lambda X: sizes.append(X.numel()) or X, lambda X: X):
         logits, _ = model(tokens(1, 40), tokens(1, 41, seed=2))
@@ -296,7 +296,7 @@ def test_gpu_equals_cpu():
 
 @pytest.fixture(scope="module")
 def trained():
-    """A model that knows some sentences by heart."""
+    """Return a model that knows some sentences by heart."""
     pairs = load_corpus()[:60]
     source, target = (Vocabulary([pair[i] for pair in pairs]) for i in (2, 3))
     seed_everything(0)

@@ -20,7 +20,7 @@ def text(name: str) -> str:
 
 
 def pins(name: str) -> set[str]:
-    """Every ``name==version`` that begins a line."""
+    """Return every ``name==version`` that begins a line."""
     return set(re.findall(r"^[\w.-]+==[\w.]+", text(name), re.MULTILINE))
 
 

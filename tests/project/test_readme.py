@@ -33,7 +33,7 @@ def text_of(name: str) -> str:
 
 
 def commands(name: str) -> list[str]:
-    """Every line of a block of commands, and every command between backquotes."""
+    """Return every line of a block of commands, and every command between backquotes."""
     text = text_of(name)
     lines = [line for block in FENCE.findall(text) for line in block.splitlines()]
     inline = re.findall(
@@ -98,7 +98,7 @@ BLOCKS = [
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The book in a repository of its own, with a comma set in English and not committed."""
+    """Return the book in a repository of its own, with a comma set in English and not committed."""
     root = tmp_path_factory.mktemp("course")
     kept = ["README.md", "_config.yml", "_toc.yml", "book", "mha_course", "tools/experiments/claims.tsv"]
     for name in kept:

@@ -28,12 +28,12 @@ GREEN, RED = ([sys.executable, "-c", "pass"],), ([sys.executable, "-c", "raise S
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The wheel and the source archive."""
+    """Return the wheel and the source archive."""
     return build(COURSE, tmp_path_factory.mktemp("built") / "dist")
 
 
 def without(wheel: Path, what: str, folder: Path) -> Path:
-    """A copy of the wheel that lacks the files whose name has `what` in it."""
+    """Return a copy of the wheel that lacks the files whose name has `what` in it."""
     copy = folder / wheel.name
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(copy, "w") as new:
         for name in old.namelist():
@@ -68,7 +68,7 @@ def test_a_wheel_without_a_module_is_not_saved_by_the_checkout(
 
 
 def files_of(path: Path) -> dict[str, bytes]:
-    """The content of each file of an archive, all of which lie in one folder."""
+    """Return the content of each file of an archive, all of which lie in one folder."""
     with zipfile.ZipFile(path) as file:
         return {name.removeprefix(f"{path.stem}/"): file.read(name) for name in file.namelist()}
 
@@ -90,7 +90,7 @@ def test_an_archive_has_notebooks_package_and_how_to_start(tmp_path: Path, langu
 
 
 def targets(name: str, content: bytes) -> Iterator[str]:
-    """What the Markdown of a file of an archive links to or shows."""
+    """Yield the targets of links and images in the Markdown of an archive's file."""
     text = content.decode()
     cells_of = (
         json.loads(text)["cells"] if name.endswith(".ipynb") else [{"cell_type": "markdown", "source": text}]
@@ -160,7 +160,7 @@ def test_a_copy_for_students_lacks_solutions_and_checks_and_nothing_else(tmp_pat
 
 @pytest.fixture
 def project(tmp_path: Path) -> Course:
-    """A committed project with what a release touches."""
+    """Return a committed project with what a release touches."""
     root = tmp_path / "project"
     (root / "mha_course").mkdir(parents=True)
     (root / "mha_course/__init__.py").write_text('__version__ = "1.0.0"\n')

@@ -1,4 +1,4 @@
-"""What tests look at the site with: a browser and axe, the sizes of screens, a page that is watched."""
+"""Helpers of browser tests: Chromium and axe, sizes of screens, a page that records what happens."""
 
 from pathlib import Path
 
@@ -54,7 +54,7 @@ RULES = """async ([within, options]) => {
 
 
 def broken_rules(page: Page, *only: str, within: str = "html", contrast: bool = True) -> list[object]:
-    """What axe finds in a part of a page, by all its rules or some, with the contrast of texts or not.
+    """Return axe's findings in a part of a page, by all rules or some, with or without contrast.
 
     The page has to be opened with `bypass_csp`.
     """

@@ -23,7 +23,7 @@ PATIENCE = 300  # seconds that one test process waits for another to build
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the whole site. The first test process builds it; the others wait."""
+    """Return the folder of the whole site. The first test process builds it; the others wait."""
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
     base = tmp_path_factory.getbasetemp()
     folder = base.parent / f"site-{run}" if run else base / "site"
@@ -67,7 +67,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
-    """The site behind a sub-path of a server on this machine."""
+    """Yield the site behind a sub-path of a server on this machine."""
     (site.parent / "served").mkdir(exist_ok=True)
     link = site.parent / "served" / "course"
     if not link.exists():
@@ -81,7 +81,7 @@ def address(site: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """One Chromium for the tests of a file; without it they are skipped."""
+    """Yield one Chromium for the tests of a file; without it they are skipped."""
     if MISSING:
         pytest.skip(f"to test in a browser, install {', '.join(MISSING)}")
     with sync_playwright() as playwright:
@@ -92,7 +92,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def browser(chromium: Browser) -> Iterator[Browser]:
-    """The browser; what a test opens in it is closed after the test."""
+    """Yield the browser; what a test opens in it is closed after the test."""
     yield chromium
     for context in chromium.contexts:
         context.close()

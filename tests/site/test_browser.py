@@ -17,7 +17,7 @@ COURSE = Course()
 
 
 def found(page: Page, query: str) -> list[str]:
-    """The addresses that a search for `query` gives, best first."""
+    """Return the addresses that a search for `query` gives, best first."""
     if not page.locator("dialog.search").is_visible():
         page.keyboard.press("/")
     page.locator("dialog.search[data-ready]").wait_for()
@@ -121,7 +121,7 @@ LOAD_ALL = """async () => {
 
 
 def weight(site: Path, address: str, requests: list[str]) -> int:
-    """Bytes of a page and everything it loads, text packed as servers send it."""
+    """Return the bytes of a page and of all that it loads, text compressed as servers send it."""
     files = {
         site / url.removeprefix(f"{address}/").split("?")[0] for url in requests if url.startswith(address)
     }

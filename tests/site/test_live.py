@@ -44,7 +44,7 @@ TEST = {
 
 
 def in_javascript(name: str, runs: list[dict[str, Any]], folder: Path = FOLDER) -> list[list[dict[str, Any]]]:
-    """What the page's script computes for each sentence of each run."""
+    """Return the results of the page's script for each sentence of each run."""
     kinds = {"bahdanau": "Bahdanau", "transformer": "Transformer", "language": "LanguageModel"}
     kind = kinds[name.partition("-")[0]]
     scripts = [str(SCRIPTS / "network.js"), str(folder / f"{name}.js")]
@@ -59,7 +59,7 @@ def in_javascript(name: str, runs: list[dict[str, Any]], folder: Path = FOLDER) 
 
 @cache
 def translated(language: str) -> list[dict[str, Any]]:
-    """What the page's translator makes of the test sentences."""
+    """Return the page's translations of the test sentences."""
     (written,) = in_javascript(f"bahdanau-{language}", [{"sentences": TEST[language], "options": {}}])
     return written
 
@@ -142,7 +142,7 @@ def test_the_translators_examples_are_new_sentences_that_all_four_translate() ->
 
 
 def check_cross_attention(written: list[dict[str, Any]], expected: list[Translation]) -> None:
-    """The same tokens, and weights of cross-attention (layers, heads, steps, positions) within 1e-4."""
+    """Check that tokens are the same, and cross-attention (layers, heads, steps, positions) within 1e-4."""
     for one, other in zip(written, expected, strict=True):
         assert one["tokens"] == other.tokens
         maps = [
@@ -153,7 +153,7 @@ def check_cross_attention(written: list[dict[str, Any]], expected: list[Translat
 
 
 def switch(head: Head) -> str:
-    """A head's name in the scripts."""
+    """Return a head's name in the scripts."""
     return f"{head.module} {head.number}"
 
 

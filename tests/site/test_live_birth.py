@@ -23,7 +23,7 @@ HALF, QUERIES = len(LETTERS), 2 * len(LETTERS) - 1
 
 
 def unpacked(text: str) -> Tensor:
-    """The weights (queries, keys) of a stored map."""
+    """Return the weights (queries, keys) of a stored map."""
     square = torch.zeros(QUERIES, QUERIES)
     rows, columns = torch.tril_indices(QUERIES, QUERIES)
     square[rows, columns] = torch.tensor(list(base64.b64decode(text))) / 255

@@ -28,7 +28,7 @@ MASKS = {
 
 
 def libraries() -> dict[str, Any]:
-    """Functions from a mask to the weights of one query; its scores are SCORES, its values the identity."""
+    """Return functions from a mask to one query's weights, with SCORES and the identity as values."""
     names = names_of(
         "one-attention-many-names", "annotated-functions", "annotated-class", given={"copy": copy}
     )

@@ -23,14 +23,14 @@ SIZE, MOST, DRAWS = 8, 32, 40  # of the component on linear attention
 
 
 def numbers(rows: Locator) -> list[list[int]]:
-    """The numbers of a table, row by row."""
+    """Return the numbers of a table, row by row."""
     return [
         [int(cell.replace(",", "")) for cell in row.locator("td").all_inner_texts()] for row in rows.all()
     ]
 
 
 def kinds(page: Page) -> list[list[str]]:
-    """How each cell of the window's mask is drawn: `now`, `kept`, `none` or `empty`."""
+    """Return how each cell of the window's mask is drawn: `now`, `kept`, `none` or `empty`."""
     spots = page.locator(".live-window .live-board .live-spot")
     names = spots.evaluate_all(
         "spots => spots.map(spot => spot.className.match(/live-(?!spot|of)(\\w+)/)[1])"
@@ -90,14 +90,14 @@ def test_a_window_slides_and_its_cache_rolls_as_on_the_page(browser: Browser, si
 
 
 def random_numbers(seed: int) -> Iterator[float]:
-    """The numbers of RANDOM."""
+    """Yield the numbers of RANDOM."""
     while True:
         seed = (1664525 * seed + 1013904223) % 2**32
         yield seed / 2**32
 
 
 def draw(numbers: Iterator[float]) -> tuple[Tensor, list[int]]:
-    """The keys (pairs, SIZE) and the classes that the component draws."""
+    """Return the keys (pairs, SIZE) and the classes that the component draws."""
     keys, classes = [], []
     for _ in range(MOST):
         key = [
@@ -110,7 +110,7 @@ def draw(numbers: Iterator[float]) -> tuple[Tensor, list[int]]:
 
 
 def written(keys: Tensor, classes: list[int], rule: str) -> Tensor:
-    """The table (SIZE, SIZE) after all pairs."""
+    """Return the table (SIZE, SIZE) after all pairs."""
     table = torch.zeros(SIZE, SIZE, dtype=torch.float64)
     for key, value in zip(keys, one_hot(torch.tensor(classes), SIZE), strict=True):
         table = table + torch.outer(value - table @ key if rule == "delta" else value, key)

@@ -20,7 +20,7 @@ HALF = 12
 
 
 def shares(way: str, removed: int) -> list[float]:
-    """The stored exact match of each draw."""
+    """Return the stored exact match of each draw."""
     return [one["exact"][removed] / STORED["sentences"] for one in STORED["ways"][way]]
 
 

@@ -15,7 +15,7 @@ from tools.site.live import HERE
 
 
 def state(page: Page) -> dict[str, str]:
-    """The state in the page's address."""
+    """Return the state in the page's address."""
     return {name: value for name, (value,) in parse_qs(page.url.rpartition("?")[2]).items()}
 
 

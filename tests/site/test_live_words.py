@@ -35,20 +35,20 @@ def made_of_offers(count: int) -> Iterator[list[str]]:
 
 @pytest.fixture(scope="module")
 def made() -> list[list[str]]:
-    """200 such sentences."""
+    """Return 200 such sentences."""
     return list(made_of_offers(200))
 
 
 @pytest.fixture(scope="module")
 def meant(made: list[list[str]]) -> dict[str, Meaning]:
-    """What such sentences mean, where a template of the corpus made them."""
+    """Return the meanings of the sentences that a template of the corpus made."""
     wanted = {" ".join(sentence) for sentence in made}
     every = (meaning for name in templates() for meaning in generate.meanings(name))
     return {text: meaning for meaning in every if (text := generate.english_text(meaning)) in wanted}
 
 
 def references(language: str, meant: dict[str, Meaning]) -> dict[str, list[str]]:
-    """The corpus's translations of sentences, those written by hand among them."""
+    """Return the corpus's translations of sentences, those written by hand among them."""
     module, patterns = generate.TARGETS[language], templates()
     found = {}
     for phrase in generate.phrases():

@@ -49,7 +49,7 @@ STYLE = ":lang(eo) { line-height: 1.9; }"
 
 
 def accented(text: str) -> str:
-    """The text in the new language: vowels with accents, decimals with a comma."""
+    """Return the text in the new language: vowels with accents, decimals with a comma."""
     parts = KEPT.split(text)
     return "".join(
         part if i % 2 else re.sub(r"(?<=\d)\.(?=\d)", ",", part.translate(ACCENTS))
@@ -66,7 +66,7 @@ def run(root: Path, *arguments: str) -> str:
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A copy of the project with Esperanto added: every text of ours translated, by accents."""
+    """Return a copy of the project with Esperanto added: every text of ours translated, by accents."""
     root = tmp_path_factory.mktemp("project") / "course"
     shutil.copytree(
         ROOT / "book", root / "book", ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
@@ -130,7 +130,7 @@ REPOSITORY, BASE = "https://github.com/someone/course", "https://example.org/cou
 
 @pytest.fixture(scope="module")
 def site(course: Course) -> Path:
-    """The edition, of a course whose addresses are set and whose walk has a picture for other sites."""
+    """Return the edition of a course with addresses and a share picture of the walk."""
     config = course.root / "_config.yml"
     text = config.read_text(encoding="utf-8")
     for name, address in (("url", REPOSITORY), ("baseurl", BASE)):
@@ -180,7 +180,7 @@ def test_where_addresses_are_set_other_sites_have_a_picture_of_a_page(site: Path
 
 
 def english_words(page: Path) -> set[str]:
-    """Words without an accent that a reader of the page sees or hears, but names and code."""
+    """Return the words without an accent that a page's reader sees or hears, except names and code."""
     soup = soup_of(page)
     for element in soup(["script", "style", "pre", "code", "svg", "math", "noscript", "template"]):
         element.decompose()
@@ -242,7 +242,7 @@ TOOLS = [  # the corpus is about languages, and the experiments read it
 
 
 def named_languages(path: Path) -> set[str]:
-    """The languages that a file of the tools names in its code."""
+    """Return the languages that a file of the tools names in its code."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))

@@ -15,12 +15,12 @@ CHAPTERS = ["attention-pooling", CHAPTER]
 
 @pytest.fixture(scope="module")
 def book(site):
-    """A book of the glossary, which links to all chapters, and of two chapters."""
+    """Return a book of the glossary, which links to all chapters, and of two chapters."""
     return BeautifulSoup(whole_book(site / "tr", ["glossary", *CHAPTERS]), "html.parser")
 
 
 def by_link(book):
-    """The elements of a book by the links that lead to them."""
+    """Return the elements of a book by the links that lead to them."""
     return {f"#{node['id']}": node for node in book.find_all(id=True)}
 
 

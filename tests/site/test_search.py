@@ -47,39 +47,39 @@ def answered(site: Path, code: str, queries: list[str]) -> list[dict]:
 
 
 def found(site: Path, code: str, queries: list[str]) -> list[list[str]]:
-    """The first addresses that are found for each query."""
+    """Return the first addresses that are found for each query."""
     return [answer["answers"][:FIRST] for answer in answered(site, code, queries)]
 
 
 @cache
 def all_answers(site: Path, code: str) -> dict[str, dict]:
-    """What is found for all that the tests ask in every language: at once, for the index is made for long."""
+    """Return the answers to all queries of the tests, found at once, since the index takes long to make."""
     phrases = [phrase for phrase, _ in asked(code)]
     queries = [query for query, _ in measured(code)] + terms(site, code) + phrases + search.absent(Course())
     return dict(zip(queries, answered(site, code, queries), strict=True))
 
 
 def measured(code: str) -> list[tuple[str, str]]:
-    """The queries that measure the search of a language, and what each has to find."""
+    """Return the queries that measure the search of a language, and what each has to find."""
     lines = (QUERIES / f"{code}.tsv").read_text(encoding="utf-8").splitlines()
     return [(query, wanted) for query, wanted in (line.split("\t") for line in lines)]
 
 
 def records(site: Path, code: str) -> dict[str, list[str]]:
-    """Every passage that the search knows by its address: its anchor, text and heading."""
+    """Return every passage that the search knows by its address: its anchor, text and heading."""
     data = (site / code / "search-data.js").read_text(encoding="utf-8")
     pages = json.loads(data.removeprefix("window.courseData=").rstrip().removesuffix(";"))["pages"]
     return {f"{page}#{passage[0]}": passage[:3] for page, *_, passages in pages for passage in passages}
 
 
 def asked(code: str) -> list[tuple[str, str]]:
-    """Every fourth of the other words of readers, with the passage that they ask for."""
+    """Return every fourth of the other phrases of readers, with the passage that they ask for."""
     pairs = [(phrase, address) for address, phrases in Course().asked(code).items() for phrase in phrases]
     return pairs[::4]
 
 
 def terms(site: Path, code: str) -> list[str]:
-    """The terms of the glossary."""
+    """Return the terms of the glossary."""
     return [
         term(heading)
         for address, (_, text, heading) in records(site, code).items()
@@ -88,7 +88,7 @@ def terms(site: Path, code: str) -> list[str]:
 
 
 def term(heading: str) -> str:
-    """A heading without its English, as a reader may type it."""
+    """Return a heading without its English, as a reader may type it."""
     return re.sub(" ?[（(].*[)）]", "", heading).replace("İ", "i").lower()
 
 

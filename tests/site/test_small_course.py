@@ -24,7 +24,7 @@ def cut(): ...
 
 
 def small_course(root: Path, text: str) -> Course:
-    """A course of a home page and a chapter of this text."""
+    """Return a course of a home page and a chapter of this text."""
     for name in ("_config.yml", "LICENSE", "LICENSE-PROSE", "book/en/language.yml", "book/en/words.yml"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, root / name)
