@@ -351,10 +351,13 @@ def test_a_section_leads_to_its_step_and_the_step_back_to_it(
         assert page.url.endswith(f"#{cell}")
 
 
-def test_in_a_frame_there_is_the_walk_alone_and_it_plays(browser: Browser, site: Path) -> None:
+@pytest.mark.parametrize(("stem", "component"), WALKS)
+def test_in_a_frame_there_is_the_walk_alone_and_it_plays(
+    browser: Browser, site: Path, stem: str, component: str
+) -> None:
     page = browser.new_page(viewport=SLIM)
     page.clock.install()
-    box = opened(page, site, "?embed#play-walk?step=embedding", "zh")
+    box = opened(page, site, f"?embed#play-{component}?step=embedding", "zh", stem)
     assert page.locator("body > :visible").count() == 1
     assert page.evaluate("document.body.scrollWidth <= innerWidth")
     title = box.locator(".walk-title b")
