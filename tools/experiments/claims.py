@@ -172,11 +172,10 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("stems", nargs="*", metavar="NAME", help="chapters, or " + ", ".join(EXPERIMENTS))
-    parser.add_argument("--skip", nargs="+", default=[], metavar="NAME")
     arguments = parser.parse_args()
     course = Course()
     known = [*EXPERIMENTS, *course.stems()]
-    names = [name for name in arguments.stems or known if name not in arguments.skip]
+    names = arguments.stems or known
     if unknown := set(names) - set(known):
         parser.error(f"there is no chapter or experiment {', '.join(sorted(unknown))}")
     os.environ["OMP_NUM_THREADS"] = "1"

@@ -22,6 +22,7 @@ from tools.experiments.runs import SEEDS, Row, columns_of, measure_all, write_ta
 WORDS, BOS = 20, 20
 SHORTEST, LONGEST = 4, 20
 LENGTHS = (4, 8, 12, 16, 20)
+SENTENCES = 500  # that each length is measured on
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,14 @@ def train(model: EncoderDecoder, setting: Setting) -> None:
 
 
 @torch.no_grad()
-def words_right(model: EncoderDecoder, setting: Setting, length: int, count: int = 500) -> float:
+def words_right(model: EncoderDecoder, setting: Setting, length: int) -> float:
     """Return the share of words right when the model writes on its own."""
-    words = draw(length, count)
+    words = draw(length, SENTENCES)
     state = model.decoder.init_state(model.encoder(encoder_input(words, setting)))
-    token, written = torch.full((count, 1), BOS), []
+    token, written = torch.full((SENTENCES, 1), BOS), []
     for _ in range(length):
         logits, state = model.decoder(token, state)
-        token = logits.argmax(dim=-1)  # (count, 1)
+        token = logits.argmax(dim=-1)  # (sentences, 1)
         written.append(token)
     return float((torch.cat(written, dim=1) == words).float().mean())
 

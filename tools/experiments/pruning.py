@@ -50,6 +50,7 @@ from tools.experiments.runs import (
     write_table,
 )
 
+ROUNDS = 40  # in which each way to compute is timed
 TUNED = ("greedy", "reversed", "random")
 EPOCHS, RATE = 12, 0.003
 MORE_EPOCHS, MORE_RATE = 2, 0.002
@@ -211,7 +212,7 @@ class Experiment:
                     yield names | {"exact_match": f"{self.match_without(heads, test[tested_on]):.3f}"}
 
     @torch.no_grad()
-    def cost_rows(self, rounds: int = 40) -> Iterator[Row]:
+    def cost_rows(self) -> Iterator[Row]:
         """Yield rows of ``pruning_costs.tsv``; which heads are gone does not matter."""
         batch = batches(self.data.test, *self.data.vocabularies, len(self.data.test))[0]
         fed = shift_right(batch.target, self.data.vocabularies[1].bos)  # (batch, target steps)
@@ -230,7 +231,7 @@ class Experiment:
             "masked": masked_call,
             "sliced": lambda: sliced(batch.source, fed, batch.source_lens),
         }
-        times = interleaved(calls, torch.device("cpu"), seconds=0, least=rounds, most=rounds)
+        times = interleaved(calls, torch.device("cpu"), seconds=0, least=ROUNDS, most=ROUNDS)
         for name, model in (("masked", self.model), ("sliced", sliced)):
             ratios = {
                 "parameters": count_parameters(model) / count_parameters(self.model),

@@ -90,7 +90,7 @@ def batch_loss(model: LanguageModel, batch: Batch) -> Tensor:
     return masked_loss(logits, batch.target, batch.target_lens)
 
 
-def train(model: LanguageModel, setting: Setting, steps: int = STEPS) -> None:
+def train(model: LanguageModel, setting: Setting) -> None:
     """Train with Adam at a constant rate; a guarded model with clipping and a rate that falls to 0."""
     pairs = [Pair("", "", (), sentence, ()) for sentence in sentences("train", "phrases")]
     endless = (
@@ -99,8 +99,8 @@ def train(model: LanguageModel, setting: Setting, steps: int = STEPS) -> None:
         for batch in batches(pairs, words(), words(), BATCH_SIZE, seed=1000 * setting.seed + epoch)
     )
     optimizer = torch.optim.Adam(model.parameters(), lr=setting.learning_rate)
-    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0 if setting.guarded else 1.0, steps)
-    for batch in islice(endless, steps):
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0 if setting.guarded else 1.0, STEPS)
+    for batch in islice(endless, STEPS):
         loss = batch_loss(model, batch)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
