@@ -209,7 +209,7 @@ def test_a_page_is_light_quiet_is_seen_and_open_to_everyone(browser, address, si
     """
     page = browser.new_page(viewport=PHONE, color_scheme="light", bypass_csp=True)  # for axe
     watched = Watched(page)
-    page.goto(f"{address}/{path}")
+    page.goto(f"{address}/{path}#top")  # with all of it laid out
     page.evaluate(LOAD_ALL)
     others = [url for url in watched.requests if not url.startswith((address, "data:"))]
     assert watched.requests and not others

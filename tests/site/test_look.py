@@ -18,6 +18,9 @@ FIGURES = """() => [...document.querySelectorAll("article > section figure")].ma
         .map(node => node.getBoundingClientRect());
     return [caption.left - text.left, picture.left - (innerWidth - picture.right)];
 })"""
+FAR = """() => [...document.querySelectorAll("article > section > section > p")]
+    .filter(text => !text.checkVisibility({contentVisibilityAuto: true})).length"""
+FROM_TOP = "document.querySelector('#experiment').getBoundingClientRect().top"
 OVERFLOWS = """() => [...document.querySelectorAll(".output pre")].map(output =>
     [Number(output.style.getPropertyValue("--columns")), output.scrollWidth - output.clientWidth])"""
 MEASURED = """() => [...document.querySelectorAll("#checks .seeds > .wide")].map(table =>
@@ -110,6 +113,40 @@ def test_on_a_phone_tables_of_numbers_are_seen_whole(browser, site, width):
     hidden = page.evaluate(MEASURED)
     assert len(hidden) > 3
     assert max(hidden) <= 0
+
+
+def test_on_a_phone_what_is_far_below_is_laid_out_when_a_reader_comes_near(browser, site):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    chapter = (site / Course().source / "multi-head-attention.html").as_uri()
+    page.goto(chapter)
+    assert page.evaluate(FAR) > 20
+    page.locator("#experiment").scroll_into_view_if_needed()
+    page.reload()  # the place in the page is kept, with true heights above it
+    assert page.evaluate(FAR) == 0
+    page.goto("about:blank")
+    page.goto(chapter)
+    page.click("details.contents > summary")
+    page.click("details.contents a[href='#experiment']")
+    assert page.evaluate(FAR) == 0
+    assert 50 < page.evaluate(FROM_TOP) < 100
+    page.goto("about:blank")
+    page.goto(f"{chapter}#experiment")
+    assert page.evaluate(FAR) == 0
+
+
+def test_on_a_phone_what_scrolls_can_be_reached_by_keyboard_when_a_reader_comes_near(browser, site):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    address = (site / Course().source / "refresher.html").as_uri()
+    page.goto(address)
+    stop = page.locator("#gru div.math[tabindex='0']")
+    assert stop.count() == 0
+    page.locator("#gru").scroll_into_view_if_needed()
+    stop.first.wait_for()
+    page.goto("about:blank")
+    page.goto(address)
+    page.click("details.contents > summary")
+    page.click("details.contents a[href='#gru']")
+    stop.first.wait_for()
 
 
 def test_thousands_parted_by_a_space_stay_in_one_line(site):

@@ -132,13 +132,15 @@
     }
   }
 
-  // What scrolls inside itself can be reached by keyboard; what fits is no stop on the way. What is folded would be
-  // laid out by itself to be measured.
+  // What scrolls inside itself can be reached by keyboard; what fits is no stop on the way. What is folded, or far below
+  // on a phone, would be laid out by itself to be measured.
   const boxes = document.querySelectorAll("article :is(pre, .wide, div.math)");
   let isDue = false;
   const makeReachable = () => {
     isDue = false;
-    const scrolling = [...boxes].map(box => box.checkVisibility() && box.scrollWidth > box.clientWidth);
+    const scrolling = [...boxes].map(
+      box => box.checkVisibility({ contentVisibilityAuto: true }) && box.scrollWidth > box.clientWidth,
+    );
     boxes.forEach((box, index) => {
       if (scrolling[index]) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
@@ -151,6 +153,8 @@
   };
   addEventListener("resize", whenIdle);
   document.addEventListener("toggle", whenIdle, true); // what was folded has its width now
+  document.addEventListener("contentvisibilityautostatechange", whenIdle);
+  addEventListener("hashchange", whenIdle); // a link led to a place: nothing is far any more
   document.fonts.ready.then(whenIdle);
 
   // A link may lead into what is folded.
