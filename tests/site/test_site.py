@@ -26,7 +26,7 @@ from tools.editions.lock import PageState, page_state
 from tools.site.extension import notebook, notices
 from tools.site.extension.code import by_line
 from tools.site.extension.formulas import with_decimal
-from tools.site.extension.home import STATIC
+from tools.site.extension.home import PLOTS, STATIC
 from tools.site.extension.pages import digest_of
 from tools.site.extension.plain import plain
 from tools.site.extension.terms import patterns
@@ -295,6 +295,20 @@ def test_exercises_look_alike_and_have_one_solution_each(chapter):
         assert solution.strip() in inspect.getsource(function) and solution.startswith(f"def {name}(")
     both = page.find(id="solution-order"), page.find(id="solution-order-why")
     assert both[0].find_parent("details") is both[1].find_parent("details")
+
+
+@pytest.mark.parametrize("code", COURSE.languages)
+def test_cards_show_parts_of_plots(site, code):
+    def box(address):
+        head = (site / code / address).read_text(encoding="utf-8").partition(">")[0]
+        x, y, width, height = map(float, re.search(r'viewBox="(.*?)"', head)[1].split())
+        return x, y, x + width, y + height
+
+    for stem in PLOTS:
+        address = parsed(site / code / "index.html").select_one(f'.card[data-stem="{stem}"] img')["src"]
+        (left, top, right, bottom), whole = box(address), box(address.replace("-card", ""))
+        assert (left, top, right, bottom) != whole, stem
+        assert whole[0] <= left < right <= whole[2] and whole[1] <= top < bottom <= whole[3], stem
 
 
 def test_predictions_answers_and_measured_tables_have_their_looks(chapter):

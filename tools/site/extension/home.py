@@ -21,6 +21,13 @@ WIDTH = 640  # of a card's picture: enough for a sharp screen
 STATIC = Path(__file__).parents[1] / "theme" / "static"
 WITH_WALK = ("index", "transformer")  # pages whose share picture is the walk
 SHARE_SIZE, SHARE_MARGIN, SHARE_COLOUR = (1200, 630), 70, "#0b4f8a"  # pixels
+PLOTS = {  # the part of a chapter's plot that its card shows, as in viewBox; a drawing by hand names its own
+    "attention-pooling": "34 0 148 160",
+    "bahdanau-attention": "66 5 229 165",
+    "multi-head-attention": "186 10 168 174",
+    "long-contexts": "28 0 262 144",
+    "language-models": "0 4 200 112",
+}
 
 
 def start_button(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -44,10 +51,10 @@ def store_lead(app: Sphinx, doctree: nodes.document) -> None:
         app.env.metadata[app.env.docname].setdefault("lead", plain(paragraph))
 
 
-def small_picture(folder: Path, address: str) -> tuple[str, int, int] | None:
+def small_picture(folder: Path, address: str, stem: str) -> tuple[str, int, int] | None:
     """Return address and size of a small copy, or of a part of a drawing; None for a drawing without one."""
     if address.endswith(".svg"):
-        return part_of_drawing(folder, address)
+        return part_of_drawing(folder, address, PLOTS.get(stem))
     small = address.replace(".webp", "-small.webp")
     picture = Image.open(folder / address).convert("RGBA")
     paper = Image.new("RGBA", picture.size, "white")
@@ -58,17 +65,20 @@ def small_picture(folder: Path, address: str) -> tuple[str, int, int] | None:
     return small, *paper.size
 
 
-def part_of_drawing(folder: Path, address: str) -> tuple[str, int, int] | None:
-    """Return the part that a drawing names as `<view id="card">`."""
+def part_of_drawing(folder: Path, address: str, plot: str | None) -> tuple[str, int, int] | None:
+    """Return the part that a drawing names as `<view id="card">`, or else this part of a plot."""
     drawing = (folder / address).read_text(encoding="utf-8")
-    view = re.search(r'<view id="card" viewBox="(\S+ \S+ (\S+) (\S+))"/>', drawing)
-    if view is None:
+    named = re.search(r'<view id="card" viewBox="([^"]+)"/>', drawing)
+    if not (part := named[1] if named else plot):
         return None
-    whole = r'viewBox="[^"]*" width="[^"]*" height="[^"]*"'
+    _, _, width, height = part.split()
+    own = {"viewBox": part, "width": width, "height": height}
     card = address.replace(".svg", "-card.svg")
-    own = f'viewBox="{view[1]}" width="{view[2]}" height="{view[3]}"'
-    (folder / card).write_text(re.sub(whole, own, drawing, count=1), encoding="utf-8")
-    return card, int(view[2]), int(view[3])
+    drawing = re.sub(
+        r'(?<=\s)(viewBox|width|height)="[^"]*"', lambda side: f'{side[1]}="{own[side[1]]}"', drawing, count=3
+    )
+    (folder / card).write_text(drawing, encoding="utf-8")
+    return card, int(width), int(height)
 
 
 def stored_picture(notebook: Path, key: str | None) -> bytes | None:
@@ -113,7 +123,7 @@ def context_of_home(app: Sphinx, page: str, template: str, context: dict[str, An
     for part in context["parts"]:
         for chapter in part["pages"]:
             if chapter["picture"]:
-                small = small_picture(Path(app.outdir, page).parent, chapter["picture"][0])
+                small = small_picture(Path(app.outdir, page).parent, chapter["picture"][0], chapter["stem"])
                 chapter["picture"], chapter["width"], chapter["height"] = small or chapter["picture"]
     context["languages_mark"] = LANGUAGES
     context["before_contents"], _, context["after_contents"] = context["body"].partition(CONTENTS)
