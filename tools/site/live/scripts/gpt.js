@@ -14,10 +14,11 @@ courseLive.components.gpt = async ({ box, words }) => {
   } = courseLive;
   const EXAMPLES = ["give me two new", "my sister wants a", "does the teacher"];
   const OFFERED = 8; // tokens to put in a token's place
+  // Names of queries and keys in the trace, before and after they are turned.
   const TURNED = [
     ["W_q", "queries"],
     ["W_k", "keys"],
-  ]; // before and after
+  ];
   const PLAN = {
     parts: [
       [75, 0, "E", ["tokens", "embedding"]],

@@ -67,9 +67,9 @@
     );
   }
 
-  // A slider below its label and its value (`told`), above what its ends mean; `range` are its attributes.
+  // A slider below its label and its value (`display`), above what its ends mean; `range` are its attributes.
   function slider(label, range, ends) {
-    const told = element("output", {});
+    const display = element("output", {});
     const input = element("input", { type: "range", ...range });
     const meanings = element(
       "span",
@@ -79,11 +79,11 @@
     const field = element(
       "label",
       { class: "live-beta" },
-      element("span", {}, label, " ", told),
+      element("span", {}, label, " ", display),
       input,
       meanings,
     );
-    return { field, input, told };
+    return { field, input, display };
   }
 
   globalThis.courseLive = {
@@ -195,11 +195,11 @@
     // Opening a component leaves the address as it is.
     writeState(name, state) {
       if (!document.querySelector(`#play-${name}.started`)) return;
-      const told = Object.entries(state).filter(([, value]) => value !== undefined && value !== "");
+      const entries = Object.entries(state).filter(([, value]) => value !== undefined && value !== "");
       history.replaceState(
         history.state,
         "",
-        `#play-${name}?${new URLSearchParams(told)}`.replace(/\?$/, ""),
+        `#play-${name}?${new URLSearchParams(entries)}`.replace(/\?$/, ""),
       );
     },
   };

@@ -107,7 +107,7 @@ courseLive.components.pooling = ({ box, words }) => {
 
   // --- controls and numbers -------------------------------------------------------------------------------
 
-  const { field, input, told } = slider(
+  const { field, input, display } = slider(
     words.beta,
     {
       min: "0",
@@ -170,7 +170,7 @@ courseLive.components.pooling = ({ box, words }) => {
       pulls[i].setAttribute("stroke-opacity", weights[i]);
       dots[i].setAttribute("r", 0.15 + 0.75 * Math.sqrt(weights[i])); // the area says the weight
     });
-    told.textContent = fill(words.temperature, { beta: number(beta), t: beta ? number(1 / beta) : "∞" });
+    display.textContent = fill(words.temperature, { beta: number(beta), t: beta ? number(1 / beta) : "∞" });
     input.setAttribute("aria-valuetext", number(beta));
     numbers.replaceChildren(
       table(

@@ -14,11 +14,12 @@ courseLive.components.translator = async ({ box, words, targets }) => {
     heat: { table, bar, number, share },
   } = courseLive;
   const COURSE_SENTENCE = "give me two new hats .";
+  // All four networks translate these exactly, though none was trained on them.
   const EXAMPLES = [
     "she doesn't like your red cup .",
     "the old bag is under the chair .",
     "does the teacher have a small horse ?",
-  ]; // new to all four networks, which translate them exactly
+  ];
   const PAUSE = 600; // milliseconds from one token to the next
   const LONGEST = 80; // letters of a sentence
   const OFFERS = 6; // words that begin like the one that is being typed
@@ -160,7 +161,7 @@ courseLive.components.translator = async ({ box, words, targets }) => {
       const line = event.target.closest("tbody tr");
       if (!line) return;
       show(line.sectionRowIndex, result.steps.length); // who asks for a step has the whole sentence
-      // On a phone the step may lie below: then the map goes up as far as it stays in sight.
+      // On a phone the step may be below the screen: scroll to it as far as the map stays in sight.
       if (detail.getBoundingClientRect().bottom > innerHeight)
         heat.scrollIntoView({ block: "start", behavior: still() ? "auto" : "smooth" });
     },

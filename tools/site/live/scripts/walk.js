@@ -7,11 +7,12 @@ courseLive.components.walk = async ({ box, words }) => {
   } = courseLive;
   const LANGUAGE = "fr";
   const COURSE_SENTENCE = "give me two new hats .";
+  // The network translates the last one wrongly.
   const EXAMPLES = [
     COURSE_SENTENCE,
     "my mother saw two white flowers .",
     "there are three white cars here .",
-  ]; // in the last one the network errs
+  ];
   const WORD = 2; // of the course's sentence: the noun, which stands elsewhere in French
   const OFFERED = 8; // words to put in a word's place
   const [LEFT, RIGHT] = [38, 112]; // middles of the plan's two columns

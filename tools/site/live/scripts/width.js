@@ -67,7 +67,7 @@ courseLive.components.width = ({ box, words }) => {
   const small = value =>
     value >= 0.01 ? number(value) : value >= 0.0001 ? local(value.toFixed(4)) : local(value.toExponential(0));
 
-  const { field, input, told } = slider(
+  const { field, input, display } = slider(
     words.width,
     {
       min: "0",
@@ -121,7 +121,7 @@ courseLive.components.width = ({ box, words }) => {
 
   function update() {
     const d = 2 ** power;
-    told.textContent = `d = ${d}`;
+    display.textContent = `d = ${d}`;
     input.setAttribute("aria-valuetext", String(d));
     const results = VARIANTS.map(([, beta]) => draws.map(one => attend(one, d, beta(d))));
     VARIANTS.forEach(([name], i) => {

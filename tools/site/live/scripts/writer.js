@@ -54,10 +54,10 @@ courseLive.components.writer = async ({ box, words }) => {
       show();
     };
     const range = { min: "0", max: String(most), step: "0.05", value: "1", oninput };
-    const { field, input, told } = courseLive.slider(label, range, ends);
+    const { field, input, display } = courseLive.slider(label, range, ends);
     const tell = () => {
-      told.textContent = number(Number(input.value));
-      input.setAttribute("aria-valuetext", told.textContent);
+      display.textContent = number(Number(input.value));
+      input.setAttribute("aria-valuetext", display.textContent);
     };
     tell();
     return { field, value: () => Number(input.value) };

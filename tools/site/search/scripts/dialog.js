@@ -102,8 +102,8 @@
       stops[Math.max(0, Math.min(stops.length - 1, stops.indexOf(document.activeElement) + by))].focus();
     };
     input.addEventListener("input", event => {
-      if (!event.isComposing) show();
-    }); // what is half written means nothing yet
+      if (!event.isComposing) show(); // a half-written character means nothing yet
+    });
     input.addEventListener("compositionend", show);
     examples.addEventListener("click", async event => {
       if (!event.target.matches("button")) return;
@@ -117,9 +117,9 @@
         list.querySelector("a")?.click();
       }
       if (event.key === "Escape") {
-        event.preventDefault();
+        event.preventDefault(); // some browsers would only empty the box
         dialog.close();
-      } // some browsers empty the box first
+      }
       if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
         step(event.key === "ArrowDown" ? 1 : -1);

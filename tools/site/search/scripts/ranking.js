@@ -16,10 +16,11 @@
     twoHalves: 2.5, // at most: Chinese characters that may be the end of one word and the beginning of another
   };
   const MAX_RESULTS = 30;
+  // Roles of passages.
   const ASIDE = new Set(
     "source references caption table solution predict exercise your-turn checks check".split(" "),
-  ); // roles
-  const CODE = new Set(["api", "class", "function"]); // roles
+  );
+  const CODE = new Set(["api", "class", "function"]);
 
   const { pages, names, absent, rules } = window.courseData;
   const { fold, isFunctionWord, isHan, lineOf, tokens, wordsOf, wordsOfQuery } = window.searchWords;
