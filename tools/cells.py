@@ -46,7 +46,7 @@ class Role(StrEnum):
     TEXT = "text"
 
 
-SHOWN = (Role.SHOWN_CLASS, Role.SHOWN_FUNCTION)
+SHOWN_SOURCE = (Role.SHOWN_CLASS, Role.SHOWN_FUNCTION)
 
 # Cells that a page has once: their ids and types.
 SINGLE = {
@@ -165,7 +165,7 @@ def is_generated(key: str) -> bool:
 
 def is_generated_code(cell: Cell) -> bool:
     """Return True for a code cell that sync generates."""
-    return role_of(cell) in (Role.SETUP, *SHOWN)
+    return role_of(cell) in (Role.SETUP, *SHOWN_SOURCE)
 
 
 def starts_section(cell: Cell) -> bool:
@@ -208,7 +208,7 @@ def check_id(key: str) -> str:
 
 def shown_name(cell: Cell) -> str:
     """Return the name of the class or function of the package that a cell shows; empty if it shows none."""
-    if role_of(cell) not in SHOWN:
+    if role_of(cell) not in SHOWN_SOURCE:
         return ""
     return str(cell["id"]).partition("-")[2].replace("-", "_")
 
@@ -231,6 +231,6 @@ def fold_word(cell: Cell, role: Role, has_picture: bool) -> str:
         return "set_up"
     if not {"hide-input", "hide-cell"} & set(tags):
         return ""
-    if role in SHOWN:
+    if role in SHOWN_SOURCE:
         return f"package_{role}"
     return "figure_code" if has_picture and "hide-input" in tags else "show_code"

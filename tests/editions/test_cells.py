@@ -96,7 +96,7 @@ def test_a_cell_is_folded_behind_its_words(key: str, tags: list[str], word: str)
 
 # ---- nothing else compares ids ----
 
-BEGIN = {role for group in contract.BEGINNINGS.values() for role in group} | set(contract.SHOWN)
+BEGIN = {role for group in contract.BEGINNINGS.values() for role in group} | set(contract.SHOWN_SOURCE)
 AFFIXES = {f"{role}-" for role in BEGIN} | {f"-{role}" for role in contract.ENDINGS}
 IDS = {role.value for role in contract.SINGLE}
 MODULES = [path for path in sorted((ROOT / "tools").rglob("*.py")) if path != Path(contract.__file__)]

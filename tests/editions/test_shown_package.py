@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from tools.cells import SHOWN, with_roles
+from tools.cells import SHOWN_SOURCE, with_roles
 from tools.course import Course, CourseError
 from tools.editions.package import WIDTH, argument_checks, definition, short, shown_sources, unknown_names
 
@@ -128,7 +128,7 @@ def test_a_name_that_no_cell_imports_is_found(imported: str, missing: list[str])
 
 
 SHOWING = [
-    (stem, key) for stem in COURSE.stems() for key in with_roles(COURSE.read("en", stem).cells, *SHOWN)
+    (stem, key) for stem in COURSE.stems() for key in with_roles(COURSE.read("en", stem).cells, *SHOWN_SOURCE)
 ]
 
 

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 
 from tools import cells as contract
 from tools.cells import (
-    SHOWN,
+    SHOWN_SOURCE,
     Role,
     caption_id,
     has_checks,
@@ -217,7 +217,7 @@ def imports(notebook: NotebookNode) -> Iterator[Fault]:
     for key, cell in cells(notebook, "code").items():
         if roles[key] is Role.IMPORTS and not re.search(r"^seed = 0$", cell.source, re.MULTILINE):
             yield key, "says 'seed = 0'"
-        if roles[key] in (Role.SETUP, Role.OPENING, Role.IMPORTS, *SHOWN):
+        if roles[key] in (Role.SETUP, Role.OPENING, Role.IMPORTS, *SHOWN_SOURCE):
             continue
         if any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(parsed(cell.source))):
             yield key, "imports: move it to 'imports'"

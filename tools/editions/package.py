@@ -17,7 +17,7 @@ from functools import cache
 from nbformat import NotebookNode
 from ruff import find_ruff_bin
 
-from tools.cells import SHOWN, shown_name, with_roles
+from tools.cells import SHOWN_SOURCE, shown_name, with_roles
 from tools.course import Course, CourseError, cells
 
 from . import names
@@ -28,7 +28,7 @@ CHECK = "argument_check"  # the decorator of functions whose calls a page leaves
 
 def shown_sources(course: Course, stem: str, notebook: NotebookNode) -> dict[str, str]:
     """Return the source of every cell of the notebook that shows a class or a function of the package."""
-    shown = with_roles(notebook.cells, *SHOWN) if course.package else {}
+    shown = with_roles(notebook.cells, *SHOWN_SOURCE) if course.package else {}
     if not shown:
         return {}
     paths = sorted((course.root / course.package).rglob("*.py"))
@@ -143,7 +143,7 @@ def formatted(source: str) -> str:
 
 def unknown_names(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
     """Yield cells that show the package, each with a name that nothing before it on the page defines."""
-    known, shown = {*dir(builtins), "__file__"}, with_roles(notebook.cells, *SHOWN)
+    known, shown = {*dir(builtins), "__file__"}, with_roles(notebook.cells, *SHOWN_SOURCE)
     for key, cell in cells(notebook, "code").items():
         tree = names.parsed(cell.source)
         if key in shown:

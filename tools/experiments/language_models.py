@@ -21,7 +21,7 @@ verdicts, and the first five that the Transformer writes after *give me two* in 
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import chain, product
 from statistics import fmean
 from typing import Any
@@ -112,6 +112,10 @@ class LookupModel:
             if ids[-1] == self.vocabulary.eos:
                 return ids[1:-1]
         return ids[1:]
+
+    def texts(self, count: int, temperature: float, draw: torch.Generator) -> list[str]:
+        """Write some sentences."""
+        return [" ".join(self.vocabulary.to_tokens(self.write(temperature, draw))) for _ in range(count)]
 
 
 class Grammar(LookupModel):
@@ -250,49 +254,67 @@ def samples(name: str, way: str, prompt: Sequence[str], texts: Sequence[str], tr
     ]
 
 
+class TrainedModel:
+    """A network that is asked like a `LookupModel`."""
+
+    def __init__(self, network: LanguageModel, vocabulary: Vocabulary) -> None:
+        self.network, self.vocabulary = network, vocabulary
+
+    @torch.no_grad()
+    def probabilities(self, context: tuple[int, ...]) -> Tensor:
+        logits, _ = self.network(torch.tensor([context]))  # (1, tokens, vocab_size)
+        return logits[0, -1].softmax(dim=-1)  # (vocab_size,)
+
+    def losses(self, held_out: Sequence[Sentence]) -> list[list[float]]:
+        return losses(self.network, self.vocabulary, held_out)
+
+    def texts(self, count: int, temperature: float, draw: torch.Generator) -> list[str]:
+        return write(self.network, self.vocabulary, (), draw, count, temperature=temperature)
+
+
+def trained_model(name: str, seed: int, training: Sequence[Sentence]) -> LookupModel | TrainedModel:
+    """Return the model of a name, made of the training sentences."""
+    words = vocabulary()
+    if name == "grammar":
+        return Grammar(words)
+    if name != "Transformer":
+        return NGram(int(name[0]), training, words)
+    network = LanguageModel(len(words), dropout=0.1)
+    fit_language_model(network, training, words, seed=seed)
+    return TrainedModel(network.eval(), words)
+
+
+def shares(texts: Sequence[str], trained: set[str]) -> Row:
+    """Return the columns about what a model wrote, as shares of its sentences; new pairs are counted."""
+    found = [verdicts(text, trained) for text in texts]
+    counts = {key: sum(verdict[key] for verdict in found) for key in found[0]}
+    counts["different"] = len({text for text, verdict in zip(texts, found, strict=True) if verdict["both"]})
+    columns = ("grammatical", "new", "both", "different")
+    return {key: f"{counts[key] / len(texts):.3f}" for key in columns} | {"new_pairs": str(counts["unseen"])}
+
+
 def measure(setting: tuple[str, int]) -> tuple[list[Row], list[Row]]:
     """Train one model; its rows of the first table and, for seed 0, of the second."""
     name, seed = setting
     seed_everything(seed)
-    training, words = sentences("train", "phrases"), vocabulary()
+    training = sentences("train", "phrases")
     trained = {" ".join(sentence) for sentence in training}
-    if name == "Transformer":
-        model = LanguageModel(len(words), dropout=0.1)
-        fit_language_model(model, training, words, seed=seed)
-        model.eval()
-        measured = partial(losses, model, words)
-    else:
-        table: LookupModel = Grammar(words) if name == "grammar" else NGram(int(name[0]), training, words)
-        measured = table.losses
-    prompt = (words.bos, *words[list(PROMPT)])
-    with torch.no_grad():
-        if name == "Transformer":
-            following = model(torch.tensor([prompt]))[0][0, -1].softmax(dim=-1)  # (vocab_size,)
-        else:
-            following = table.probabilities(prompt)
-    scores = perplexities(measured) | {"hats": f"{following[words[NEXT]]:.5f}"}
+    model = trained_model(name, seed, training)
+    words = model.vocabulary
+    following = model.probabilities((words.bos, *words[list(PROMPT)]))
+    scores = perplexities(model.losses) | {"hats": f"{following[words[NEXT]]:.5f}"}
     draw = torch.Generator().manual_seed(seed)
     rows, shown = [], []
     for temperature in TEMPERATURES:
-        if name == "Transformer":
-            texts = write(model, words, (), draw, SAMPLES, temperature=temperature)
-        else:
-            texts = [" ".join(words.to_tokens(table.write(temperature, draw))) for _ in range(SAMPLES)]
-        found = [verdicts(text, trained) for text in texts]
-        counts = {key: sum(verdict[key] for verdict in found) for key in found[0]}
-        counts["different"] = len(
-            {text for text, verdict in zip(texts, found, strict=True) if verdict["both"]}
-        )
-        columns = ("grammatical", "new", "both", "different")
-        shares = {key: f"{counts[key] / SAMPLES:.3f}" for key in columns}
+        texts = model.texts(SAMPLES, temperature, draw)
         first = {"model": name, "temperature": str(temperature), "seed": str(seed)}
-        rows.append(first | scores | shares | {"new_pairs": str(counts["unseen"])})
+        rows.append(first | scores | shares(texts, trained))
         shown += samples(name, f"temperature={temperature}", (), texts[:SHOWN], trained)
-    if name == "Transformer":
+    if isinstance(model, TrainedModel):
         for way in WAYS:
-            texts = write(model, words, PROMPT[:3], draw, SHOWN, **way)
-            named = " ".join(f"{key}={value}" for key, value in way.items())
-            shown += samples(name, named, PROMPT[:3], texts, trained)
+            texts = write(model.network, words, PROMPT[:3], draw, SHOWN, **way)
+            description = " ".join(f"{key}={value}" for key, value in way.items())
+            shown += samples(name, description, PROMPT[:3], texts, trained)
     return rows, shown if seed == 0 else []
 
 
