@@ -23,10 +23,10 @@ import pytest
 from nbval.plugin import IPyNbCell
 
 CELL_TIMEOUT = 300  # seconds
-OF_TRAINED = 0.1
+TRAINED_TOLERANCE = 0.1  # of figures on a page that trains
 ONE_MODEL = "one-model"
-OF_A_FIGURE = ("Figure of ", "<Figure size ")
-MINUS = "\u2212"  # a figure's own, which Python does not read as a sign
+FIGURE_TEXTS = ("Figure of ", "<Figure size ")  # with and without drawn.py
+MINUS = "\u2212"  # matplotlib's minus sign, which float() does not read
 DECIMAL = re.compile(
     r"[-+]?(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+"
 )
@@ -44,7 +44,9 @@ class Output(str):
     atol = 1.1e-3
 
     def __eq__(self, other: object) -> bool:
-        if self.startswith(OF_A_FIGURE) != str(other).startswith(OF_A_FIGURE):
+        if self.startswith(FIGURE_TEXTS) != str(other).startswith(
+            FIGURE_TEXTS
+        ):
             return False
         if self.startswith("<Figure") or str(other).startswith("<Figure"):
             return True  # one of them was not drawn by sync or a test
@@ -64,7 +66,7 @@ class Output(str):
     def close(self, one: str, other: str) -> bool:
         if "e" in one.lower() and self.atol == Output.atol:
             return math.isclose(float(one), float(other), rel_tol=1e-3)
-        rel_tol = self.atol if self.startswith(OF_A_FIGURE) else 1e-4
+        rel_tol = self.atol if self.startswith(FIGURE_TEXTS) else 1e-4
         return math.isclose(
             float(one), float(other), rel_tol=rel_tol, abs_tol=self.atol
         )
@@ -105,9 +107,9 @@ class Cell(IPyNbCell):
         output = Output(without_device(value).replace(MINUS, "-"))
         widest = tolerances(self.cell)
         trains = any(map(tolerances, self.parent.nb.cells))
-        if output.startswith(OF_A_FIGURE) and trains and not widest:
+        if output.startswith(FIGURE_TEXTS) and trains and not widest:
             one_model = ONE_MODEL in self.cell.metadata.get("tags", [])
-            widest = [math.inf if one_model else OF_TRAINED]
+            widest = [math.inf if one_model else TRAINED_TOLERANCE]
         output.atol = max(widest, default=Output.atol)
         return output
 

@@ -23,8 +23,8 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
-MOST = 40  # numbers of one curve or matrix
-UNSAID = ("Creator", "Date", "Format", "Type")  # by a drawing, of itself
+SAMPLE_SIZE = 40  # numbers of one curve or matrix
+OMITTED_METADATA = ("Creator", "Date", "Format", "Type")
 
 
 def sample(values: Any) -> str:
@@ -33,7 +33,9 @@ def sample(values: Any) -> str:
     if not flat.size:
         return "none"
     kept = flat[
-        np.linspace(0, flat.size - 1, min(MOST, flat.size)).round().astype(int)
+        np.linspace(0, flat.size - 1, min(SAMPLE_SIZE, flat.size))
+        .round()
+        .astype(int)
     ]
     return " ".join(
         f"{value:.3f}" for value in [*kept, np.nanmean(flat)]
@@ -41,7 +43,7 @@ def sample(values: Any) -> str:
 
 
 def drawn(figure: Any) -> str:
-    """Describe the axes of a figure and what they show, a line a piece."""
+    """Describe the axes of a figure and what they show, line by line."""
     lines = [f"Figure of {len(figure.axes)} axes"]
     for axes in figure.axes:
         names = [axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
@@ -82,9 +84,9 @@ class Drawing(backend_svg.RendererSVG):
 
 
 def drawing(figure: Figure) -> str:
-    """Return it as SVG; each number of a matrix is one dot, drawn large."""
+    """Return a figure as SVG; each number of a matrix is one large pixel."""
     for axes in figure.axes:
-        if axes.images:  # tokens stand along a matrix, and stay as they are
+        if axes.images:  # the labels of a matrix are tokens, not translated
             ticks = [*axes.get_xticklabels(), *axes.get_yticklabels()]
             for text in [*axes.texts, *ticks]:
                 text.set_gid("tokens")
@@ -99,13 +101,13 @@ def drawing(figure: Figure) -> str:
             format="svg",
             bbox_inches="tight",
             transparent=True,
-            metadata=dict.fromkeys(UNSAID),
+            metadata=dict.fromkeys(OMITTED_METADATA),
         )
     return file.getvalue()
 
 
 def with_drawing(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """Let what makes a picture of a figure make its drawing, too."""
+    """Wrap what makes a picture of a figure, to make its drawing too."""
 
     def drawn_twice(figure: Any, **options: Any) -> Any:
         picture, facts = draw(figure, **options)

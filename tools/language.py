@@ -24,13 +24,13 @@ class Language:
     sphinx: str  # Sphinx's name of its catalogue
     source: bool = False  # true of the one language that the others are translated from
     locale: str = ""  # for lists in scripts, where the lang attribute is too general: en-GB
-    spaces: bool = True  # whether spaces part words
+    spaces: bool = True  # False if words are written without spaces
     decimal: str = "."  # the decimal sign in prose
     thousands: str = ""  # the sign between thousands; by default a comma, beside a decimal comma a point
     quotes: str = ""  # two double and two single marks that the site sets for straight ones: “”‘’
     alphabet: str = "abcdefghijklmnopqrstuvwxyz"  # the order of its letters, in which the glossary is sorted
     letters: str = ""  # a pattern of letters that no other language of the course writes its words with
-    common_words: str = ""  # words, parted by spaces, that give away that a text is in this language
+    common_words: str = ""  # words, separated by spaces, by which a text in this language is recognized
     unbroken: list[str] = field(default_factory=list)  # patterns of words and numbers that no line breaks in
     avoid: dict[str, str] = field(default_factory=dict)  # patterns of words not to use, with the right word
     wrong: dict[str, str] = field(default_factory=dict)  # patterns not to write, with what to do instead;
@@ -83,7 +83,7 @@ class Language:
         return str(own(folded)) if own else r"\s*".join(map(re.escape, folded.split()))
 
     def faults(self, text: str) -> Iterator[str]:
-        """Yield what is wrong with the words of a cell and no pattern of ``wrong`` can say."""
+        """Yield faults in the words of a cell that no pattern of ``wrong`` can find."""
         yield from getattr(self.functions, "faults", lambda _: ())(text)
 
     def spelling(self, texts: dict[str, str]) -> Iterator[tuple[str, str]]:

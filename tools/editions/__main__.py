@@ -43,7 +43,7 @@ def run_stamp(course: Course, args: argparse.Namespace) -> int:
         return 0
     if not others or bool(others[1:]) == args.all:
         raise CourseError("say: stamp LANG STEM CELL …, or stamp LANG STEM --all")
-    known(course, first)
+    check_language(course, first)
     stem, ids = others[0], others[1:]
     with course.locked():
         stale = [key for key in lock.page_state(first, stem, course).stale if args.all or key in ids]
@@ -103,7 +103,8 @@ def run_import(course: Course, args: argparse.Namespace) -> int:
     return 0
 
 
-def known(course: Course, language: str) -> None:
+def check_language(course: Course, language: str) -> None:
+    """Raise unless the course has the language."""
     if language not in course.languages:
         raise CourseError(f"there is no language {language!r}: {', '.join(course.languages)}")
 
@@ -131,7 +132,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("language", nargs="?", metavar="LANG")
     sub.add_argument("stem", nargs="?", metavar="STEM")
     sub.add_argument("--release", action="store_true", help="a stale cell is an error")
-    sub = command("stamp", run_stamp, "State that cells were read against today's English.")
+    sub = command("stamp", run_stamp, "State that cells were compared with today's English.")
     sub.usage = "%(prog)s LANGUAGE STEM CELL … | LANGUAGE STEM --all | --trivial STEM CELL …"
     sub.add_argument(
         "what", nargs="+", metavar="WORD", help="language, page and cells; with --trivial: page and cells"
@@ -177,7 +178,7 @@ def main(arguments: list[str] | None = None) -> int:
     course = Course(args.root)
     try:
         if getattr(args, "language", None):
-            known(course, args.language)
+            check_language(course, args.language)
         return int(args.run(course, args))
     except CourseError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -185,5 +186,5 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    gc.disable()  # what a command reads it needs to its end; to look for garbage took a seventh of the check
+    gc.disable()  # a command needs what it reads to its end: collecting garbage took a seventh of the check
     sys.exit(main())

@@ -47,13 +47,13 @@ def package_digest(course: Course, notebook: NotebookNode) -> str:
     folder = course.root / course.package
     code = cells(notebook, "code").values()
     page = "\n".join(cell.source for cell in code if role_of(cell) is not Role.SETUP)
-    texts, waiting = {"": page}, set(imported(page, course.package))
-    while waiting:
-        path = waiting.pop()
+    texts, to_read = {"": page}, set(imported(page, course.package))
+    while to_read:
+        path = to_read.pop()
         for name in f"{path}.py", f"{path}/__init__.py":
             if name not in texts and (file := folder.parent / name).exists():
                 texts[name] = code_of(file.read_text(encoding="utf-8"))
-                waiting |= imported(texts[name], course.package)
+                to_read |= imported(texts[name], course.package)
     data = [path for path in data_files(folder) if any(is_named(path, text) for text in texts.values())]
     parts = [f"{name}\n{text}" for name, text in sorted(texts.items()) if name]
     parts += [f"{path.relative_to(folder)}\n{sha256(path.read_bytes()).hexdigest()}" for path in data]

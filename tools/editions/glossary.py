@@ -34,7 +34,7 @@ def any_name(language: Language, terms: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def words(course: Course, language: str) -> set[str]:
-    """Return every word of the language's terms: those that are also English may stand in a heading."""
+    """Return every word of the language's terms; a heading may have those that are also English."""
     texts = (f"{row.get(language)} {row.get(f'{language}_accepted')}" for row in course.terms)
     return {word.lower() for text in texts for word in re.findall(r"\w+", text)}
 

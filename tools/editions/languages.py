@@ -34,7 +34,7 @@ def status_table(course: Course) -> str:
 def add(
     course: Course, code: str, name: str, html: str | None = None, sphinx: str | None = None
 ) -> list[str]:
-    """Add a language: a folder of its own with settings, terms, interface, notebooks and lock."""
+    """Add a language, a folder with all that an edition has, and return what was written."""
     if not re.fullmatch(r"[a-z]{2,8}(-[a-z0-9]{2,8})*", code):
         raise CourseError(f"{code!r} is not a language code such as 'de' or 'pt-br'")
     if code in course.languages:

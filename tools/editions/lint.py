@@ -29,12 +29,12 @@ def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
     prose = plain(text).lower()
     for wrong, right in language.avoid.items():
         start = r"\b" if language.spaces else ""  # else nothing shows where a word begins
-        if said := typography.compiled(start + wrong).search(prose):
-            yield f"says {said[0]!r}, which is wrong here: {right!r}"
+        if match := typography.compiled(start + wrong).search(prose):
+            yield f"says {match[0]!r}, which is wrong here: {right!r}"
     yield from typography.faults(course, code, text)
     if code != course.source and any(english_left_in(english, text, set())):
-        named, shared = glossary.english_names(course), glossary.words(course, code)  # these may stay
-        yield from english_left_in(english, named.sub(" … ", text), shared)
+        terms, shared = glossary.english_names(course), glossary.words(course, code)  # these may stay
+        yield from english_left_in(english, terms.sub(" … ", text), shared)
 
 
 def english_left_in(english: str, text: str, shared: set[str]) -> Iterator[str]:

@@ -33,9 +33,9 @@ def read_names(tree: ast.Module) -> set[str]:
     read: set[str] = set()
     bound: set[str] = set()
     for statement in tree.body:
-        alone = ast.Module([statement], [])
-        own = bound_names(alone, imports=True)
-        names = {s.get_name() for s in global_symbols(alone) if s.is_referenced()}
+        tree_of_one = ast.Module([statement], [])
+        own = bound_names(tree_of_one, imports=True)
+        names = {s.get_name() for s in global_symbols(tree_of_one) if s.is_referenced()}
         if isinstance(statement, ast.AugAssign):
             names |= own
         elif not isinstance(statement, ast.Assign):

@@ -79,23 +79,23 @@ def short(source: str, checks: frozenset[str]) -> str:
         if instead is None and last < len(lines) and not lines[last]:
             lines[last] = None
     text = "\n".join(line for line in lines if line is not None)
-    once = formatted(with_shapes_only(text))
-    again = with_shapes_only(once)  # a line that ruff joined may be too long for its shape
-    return once if again == once else formatted(again)
+    first = formatted(with_shapes_only(text))
+    second = with_shapes_only(first)  # a line that ruff joined may be too long for its shape
+    return first if second == first else formatted(second)
 
 
 def removals(node: ast.AST, checks: frozenset[str]) -> Iterator[tuple[int, int, str | None]]:
-    """Yield first and last line of what is left out, and what stands there instead."""
+    """Yield first and last line of what is left out, and the line to put there."""
     for body in (getattr(node, field, None) for field in ("body", "orelse", "finalbody")):
         if not isinstance(body, list):
             continue
-        out = [part for part in body if is_left_out(part, checks)]
-        for part in out:
+        left_out = [part for part in body if is_left_out(part, checks)]
+        for part in left_out:
             first = min(line.lineno for line in (part, *getattr(part, "decorator_list", ())))
-            alone = len(out) == len(body) and part is out[-1]
-            yield first, part.end_lineno or first, " " * part.col_offset + "pass" if alone else None
+            is_body_empty = len(left_out) == len(body) and part is left_out[-1]
+            yield first, part.end_lineno or first, " " * part.col_offset + "pass" if is_body_empty else None
         for part in body:
-            if part not in out:
+            if part not in left_out:
                 yield from removals(part, checks)
 
 

@@ -18,7 +18,7 @@ ASIDE = re.compile(r"“[^”]*”|「[^」]*」|\"[^\"]*\"|«[^»]*»|[(（][^)
 
 
 def faults(course: Course, code: str, text: str) -> Iterator[str]:
-    """Yield signs and spaces that the language writes otherwise, and words of another language."""
+    """Yield signs and spaces that are wrong in the language, and words of another language."""
     language, read = course.languages[code], as_read(text)
     for pattern, what in (WRONG | language.wrong).items():
         if match := compiled(pattern).search(read):

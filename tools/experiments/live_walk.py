@@ -1,4 +1,4 @@
-"""What the Transformer computes on its way through one sentence, for the walk and for its short form on home.
+"""Record what networks compute on their way through one sentence, for the walks and the short walk on home.
 
 ``python -m tools.experiments.live_walk [LANGUAGE …]`` writes ``tools/site/live/models/run-LANGUAGE.json``:
 the run that the home page plays before any network is loaded, into the edition's own language. The French run
@@ -19,11 +19,11 @@ from mha_course.language_model import LanguageModel, RotaryAttention, rotary
 from mha_course.translation import translate_all
 from tools.experiments.layouts import SENTENCE
 from tools.experiments.live_models import FOLDER, load_model, train
+from tools.experiments.runs import Vocabularies
 
 HEAD = 2  # of the first block: the head with which the walk begins
 RANKED = 4  # tokens that could come first
 INPUTS_SHOWN = ("norm_1", "norm_2", "norm_3", "norm", "W_o")
-Vocabularies = tuple[Vocabulary, Vocabulary]
 
 
 def intermediate(
