@@ -226,7 +226,7 @@ def picture(panels: Sequence[Panel], title: str, path: Path) -> None:
 
 
 def product_rate(device: torch.device, dtype: torch.dtype) -> float:
-    """Return how many floating-point operations a second a large matrix product does."""
+    """Return the floating-point operations a second of a large matrix product."""
     size = 8192 if device.type == "cuda" else 1024
     left, right = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
     times = interleaved({"product": lambda: left @ right}, device, seconds=1, most=20)
@@ -234,7 +234,7 @@ def product_rate(device: torch.device, dtype: torch.dtype) -> float:
 
 
 def copy_rate(device: torch.device) -> float:
-    """Return how many bytes a second a large copy reads and writes."""
+    """Return the bytes a second that a large copy reads and writes."""
     source = torch.ones(2**30 if device.type == "cuda" else 2**26, device=device)
     target = torch.empty_like(source)
     times = interleaved({"copy": lambda: target.copy_(source)}, device, seconds=1, most=20)
@@ -242,7 +242,7 @@ def copy_rate(device: torch.device) -> float:
 
 
 def megabytes_of(call: Callable[[], object], device: torch.device) -> float:
-    """Return by how many MB (10⁶ bytes) the memory in use rises at most while `call` runs.
+    """Return the largest rise of the memory in use while `call` runs, in MB (10⁶ bytes).
 
     On a GPU by its allocator; on Linux by the system's high-water mark; elsewhere NaN.
     """

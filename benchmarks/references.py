@@ -115,7 +115,7 @@ class FlexAttention(PlainAttention):
 
 @lru_cache(maxsize=1)
 def block_mask(lens: Tensor | None, batch: int, steps: int, device: torch.device) -> Any:
-    """Return which blocks count, causal without `lens`: made once, as a model makes it for all its layers."""
+    """Return the mask of blocks, causal without `lens`; a model makes it once for all its layers."""
     from torch.nn.attention.flex_attention import create_block_mask
 
     if lens is None:

@@ -331,7 +331,7 @@ def by_module(model: nn.Module, heads: Iterable[Head]) -> dict[str, list[int]]:
 
 
 def count_parameters(model: nn.Module) -> int:
-    """Return how many numbers a model learns."""
+    """Return the number of parameters of a model."""
     check_type("model", model, nn.Module, "a PyTorch module")
     return sum(parameter.numel() for parameter in model.parameters())
 

@@ -27,7 +27,7 @@ def step_input(hidden_state: Tensor, enc_outputs: Tensor, embedded: Tensor) -> T
 
 
 def hits(weights: Tensor, gold: list[list[int]]) -> list[bool]:
-    """Return whether the largest weight of each token stands at a gold position, where there is one."""
+    """Return for each aligned token True if its largest weight is at a gold position."""
     best = weights.argmax(dim=1).tolist()
     return [place in places for place, places in zip(best, gold, strict=True) if places]
 

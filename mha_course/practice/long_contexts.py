@@ -7,7 +7,7 @@ from mha_course.practice.turn import numbers, turn
 
 
 def distances(n: int) -> Tensor:
-    """Return how far each query is behind each key, (queries, keys)."""
+    """Return the distance of each query from each key before it, (queries, keys)."""
     return torch.arange(n)[:, None] - torch.arange(n)
 
 

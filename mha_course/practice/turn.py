@@ -102,7 +102,7 @@ class Turn:
 
 
 def is_stub(attempt: Answer) -> bool:
-    """Return whether a function still has a line ``...``, or no source that could be read."""
+    """Return True if a function still has a line ``...``, or if its source cannot be read."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(attempt)))
     except (OSError, TypeError, SyntaxError):
@@ -112,7 +112,7 @@ def is_stub(attempt: Answer) -> bool:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two answers are equal: nearly as numbers, with the same shapes and NaNs."""
+    """Return True if two answers are equal, up to a tolerance, with the same shapes and NaNs."""
     if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
         return len(one) == len(other) and all(map(same, one, other))
     if not (is_number(one) and is_number(other)):
@@ -124,7 +124,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a tensor or a number."""
+    """Return True for a tensor or a number."""
     return isinstance(value, (Tensor, bool, int, float))
 
 

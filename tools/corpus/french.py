@@ -31,7 +31,7 @@ def adjective(meaning: Meaning, noun: Entry, attributive: bool) -> list[Word]:
 
 
 def irregular(adjective: str, noun: str) -> bool:
-    """Return whether the adjective takes its form before a vowel: bel oiseau, vieil ordinateur."""
+    """Return True if the adjective takes its form before a vowel: bel oiseau, vieil ordinateur."""
     entry, name = lexicon("adjectives")[adjective], lexicon("nouns")[noun]
     return entry["fr_vowel"] != entry["fr_m"] and name["fr_gender"] == "m" and name["fr"][0] in VOWELS
 

@@ -78,7 +78,7 @@ def meanings(name: str) -> Iterator[Meaning]:
 
 
 def allowed(block: dict[str, Any], adjective: str, noun: str) -> bool:
-    """Return whether a template may combine this adjective and noun."""
+    """Return True if a template may combine this adjective and noun."""
     if noun and "kinds" in block and lexicon("nouns")[noun]["kind"] not in block["kinds"]:
         return False
     if noun and "nouns" in block and noun not in block["nouns"]:

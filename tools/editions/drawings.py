@@ -22,7 +22,7 @@ ElementTree.register_namespace("", SVG.strip("{}"))
 
 
 def path(stem: str, key: str) -> str:
-    """Return where the drawing of a cell lies."""
+    """Return the path of a cell's drawing."""
     return f"{FOLDER}/{stem}/{key}.svg"
 
 

@@ -218,7 +218,7 @@ def compared(
 
 
 def warnings(course: Course, language: str, stem: str, keys: list[str]) -> Iterator[str]:
-    """Yield what may be wrong with cells that were taken in: terms, and what moved to another cell."""
+    """Yield warnings about imported cells: terms, and contents that moved to another cell."""
     if language == course.source:
         return
     english = course.read(course.source, stem)

@@ -60,7 +60,7 @@ ANSWER = re.compile(r"<details><summary>.*?</details>", re.DOTALL)
 
 
 def promises(course: Course, stem: str, notebook: NotebookNode) -> Iterator[Fault]:
-    """Yield what any page lacks of what every reader is promised."""
+    """Yield faults of the form that every page must have."""
     yield from id_faults(notebook)
     yield from tag_faults(notebook)
     yield from solved(notebook)
@@ -71,7 +71,7 @@ def promises(course: Course, stem: str, notebook: NotebookNode) -> Iterator[Faul
 
 
 def faults(notebook: NotebookNode) -> Iterator[Fault]:
-    """Yield what a page with checks lacks of the form."""
+    """Yield faults of the form that a page with a section of checks must have."""
     if has_checks(notebook.cells):
         for part in (lead, order, opening, imports, lines, summary, quiz, exercises, claims, turns, captions):
             yield from part(notebook)

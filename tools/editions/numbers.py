@@ -85,7 +85,7 @@ def shown_numbers(cell: NotebookNode) -> set[float]:
 
 
 def shown_texts(cell: NotebookNode) -> Iterator[str]:
-    """Yield what a cell shows: a derived table, outputs, and code that is not folded."""
+    """Yield the texts that a cell shows: a generated table, outputs, and code that is not folded."""
     if cell.cell_type == "markdown" or not is_folded(cell) or is_claim(cell):
         yield cell.source
     for output in cell.get("outputs", []):

@@ -238,7 +238,7 @@ def write(
 
 
 def verdicts(text: str, trained: set[str]) -> dict[str, bool]:
-    """Return whether the grammar accepts a sentence, whether it is new, and whether it has an unseen pair."""
+    """Judge a sentence: is it grammatical, new, both, and has it then an unseen pair?"""
     grammatical, new = text in grammar(), text not in trained
     both = grammatical and new
     return {"grammatical": grammatical, "new": new, "both": both, "unseen": both and grammar()[text]}

@@ -38,7 +38,7 @@ def packed(weights: Tensor) -> str:
 
 @torch.no_grad()
 def look(model: Any, held_out: Tensor) -> dict[str, Any]:
-    """Return what the layers look at, on average in held-out sequences and in detail in one."""
+    """Return the layers' attention, on average in held-out sequences and in detail in one."""
     n = len(LETTERS)
     tokens = torch.arange(n).repeat(2)[None]  # (1, 2n)
     logits, maps = model(tokens[:, :-1], need_weights=True)

@@ -29,7 +29,7 @@ INPUTS_SHOWN = ("norm_1", "norm_2", "norm_3", "norm", "W_o")
 def intermediate(
     model: Any, vocabularies: Vocabularies, source: list[str], target: list[str]
 ) -> dict[str, Tensor]:
-    """Return what a Transformer computes for a pair: `outputs`, and attention's scores and weights."""
+    """Return all results of a Transformer for a pair: `outputs`, and attention's scores and weights."""
     source_words, target_words = vocabularies
     read = torch.tensor([[*source_words[source], source_words.eos]])  # (1, source steps)
     written = torch.tensor([[target_words.bos, *target_words[target]]])  # (1, target steps)

@@ -77,7 +77,7 @@ def load() -> Data:
 
 
 def is_question(pair: Pair) -> bool:
-    """Return whether a pair is of the first of the two kinds."""
+    """Return True for a pair of the first of the two kinds."""
     return pair.source[-1] == "?"
 
 

@@ -15,7 +15,7 @@ CITATION = "CITATION.cff"
 
 
 def colophon(course: Course, language: str, stem: str, repository: str, address: str) -> dict[str, Any]:
-    """Return what a page's foot says; nothing where neither repository nor address is set."""
+    """Return the texts of a page's foot; none if neither repository nor address is set."""
     citation = course.parsed(CITATION)
     if not citation or not (repository or address):
         return {}

@@ -123,7 +123,7 @@ def fold_label(key: str, words: dict[str, str], name: str) -> str:
 
 
 def only_diagrams(source: str) -> bool:
-    """Return whether a cell only shows drawings of the package."""
+    """Return True for a cell that only shows drawings of the package."""
     found = parsed(source).body
     return bool(found) and all(re.fullmatch(r"diagram\(.*\)", ast.unparse(part)) for part in found)
 

@@ -43,7 +43,7 @@ class Picture:
 
 
 def output_nodes(cell: dict, environment) -> Iterator[nodes.Node | Picture]:
-    """Yield what a cell printed, returned and drew, in its order."""
+    """Yield a cell's outputs, printed, returned and drawn, in their order."""
     for output in cell.get("outputs", []):
         if output["output_type"] == "stream":
             yield text_block(output["text"])

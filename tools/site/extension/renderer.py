@@ -159,7 +159,7 @@ class CellRenderer(SphinxRenderer):
                 self.facts["minutes"] = int(number[0])  # the last of these lines says the time
 
     def is_contents(self, node: nodes.Element) -> bool:
-        """Return whether this is the home page's plain list of chapters, which becomes cards."""
+        """Return True for the home page's plain list of chapters, which becomes cards."""
         return self.is_home() and self.cell == "chapters" and isinstance(node.parent, nodes.section)
 
     def is_home(self) -> bool:

@@ -91,7 +91,7 @@ def synonyms(course: Course) -> list[list[str]]:
 
 
 def rules_for(course: Course, language: str) -> dict[str, object]:
-    """Return what the search knows of the languages: each edition's own rules, and what may be typed in any.
+    """Return the rules of an edition's search: its language's own, and those of what may be typed in any.
 
     In ``search`` of ``book/CODE/language.yml`` each language may say:
 
