@@ -7,6 +7,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from .extension.edition import course_of, interface_words
+from .extension.renderer import CaptionedPicture
 from .live import PREFIX, Place, places_on
 
 TEACHING, PICTURES = "teaching", "pictures"  # the page and its passage that has the list
@@ -24,19 +25,20 @@ def add_slides(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 def slides(app: Sphinx, page: PurePosixPath) -> str:
     """Return a page's title, its pictures and its moving parts; nothing where it has neither."""
     pictures = app.env.metadata.get(str(page), {}).get("pictures", [])
-    links = [picture_link(page.name, *picture) for picture in pictures]
+    links = [picture_link(page.name, picture) for picture in pictures]
     moving = [moving_link(app, place) for place in places_on(page.name)]
     title = f'<p><a href="{page.name}.html">{escape(app.env.titles[str(page)].astext())}</a></p>'
     rows = "".join(f"<ul>{''.join(items)}</ul>" for items in (links, moving) if items)
     return f'<div class="slides">{title}{rows}</div>' if rows else ""
 
 
-def picture_link(stem: str, cell: str, address: str, width: int, height: int, seen: str) -> str:
+def picture_link(stem: str, picture: CaptionedPicture) -> str:
     """Return a small picture that is saved under the names of its page and cell."""
-    name = f"{stem}-{cell}{PurePosixPath(address).suffix}"
-    size = f'width="{width}" height="{height}" loading="lazy" decoding="async"'
-    image = f'<img src="{escape(address)}" alt="{escape(seen)}" {size}>'
-    return f'<li><a href="{escape(address)}" download="{name}" title="{escape(seen)}">{image}</a></li>'
+    name = f"{stem}-{picture.cell}{PurePosixPath(picture.address).suffix}"
+    address, seen = escape(picture.address), escape(picture.seen)
+    size = f'width="{picture.width}" height="{picture.height}" loading="lazy" decoding="async"'
+    image = f'<img src="{address}" alt="{seen}" {size}>'
+    return f'<li><a href="{address}" download="{name}" title="{seen}">{image}</a></li>'
 
 
 def moving_link(app: Sphinx, place: Place) -> str:

@@ -20,7 +20,7 @@ from tools.editions.names import parsed
 from .edition import course_of, interface_words
 from .outputs import Picture, output_nodes
 from .plain import plain
-from .renderer import CellRenderer
+from .renderer import CaptionedPicture, CellRenderer
 from .terms import GLOSSARY, in_alphabetical_order
 from .writer import Box
 
@@ -150,7 +150,7 @@ def figure(picture: Picture, cell: str, renderer: CellRenderer) -> nodes.Node:
     renderer.add_passage(caption_id(cell), text, renderer.heading)
     bold = next(paragraphs[0].findall(nodes.strong), None) if BOLD.match(caption) else None
     seen = " ".join(plain(bold).split()) if bold else text
-    renderer.pictures.append((cell, picture.address, picture.width, picture.height, seen))
+    renderer.pictures.append(CaptionedPicture(cell, picture.address, picture.width, picture.height, seen))
     box += raw(picture.html(seen, interface_words(renderer.environment.config)["enlarge"]))
     if bold:  # it is heard as the picture's words
         bold.replace_self([raw('<strong aria-hidden="true">'), *bold.children, raw("</strong>")])

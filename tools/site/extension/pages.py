@@ -45,7 +45,7 @@ def context_of_page(app: Sphinx, page: str, template: str, context: dict[str, An
     metadata = app.env.metadata.get(page, {})
     all_parts = parts(app, page)
     pages = [item for part in all_parts for item in part["pages"]]
-    openings = {passage[0]: passage[1] for passage in metadata.get("passages", [])}
+    openings = {passage.anchor: passage.text for passage in metadata.get("passages", [])}
     context.update(
         w=words,
         policy=POLICY,

@@ -4,6 +4,7 @@ import re
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from docutils import nodes
@@ -33,6 +34,35 @@ ANSWER = re.compile("[✓✗]")
 EFFORT = re.compile(r"\s*[(（]★{1,3}[,，、]?\s*[^()（）]*[)）]$")
 
 
+class Passage(NamedTuple):
+    """A piece of a page that the search finds; `heading` is the one above it, or the term it defines."""
+
+    anchor: str
+    text: str
+    heading: str
+    role: str
+
+
+class Link(NamedTuple):
+    """A link to a page of the course, to be checked once all pages are read."""
+
+    cell: str
+    href: str
+    target: str
+    kind: str  # the suffix of the target's file
+    anchor: str | None
+
+
+class CaptionedPicture(NamedTuple):
+    """A picture with the bold sentence of its caption."""
+
+    cell: str
+    address: str
+    width: int
+    height: int
+    seen: str
+
+
 class CellRenderer(SphinxRenderer):
     """Renders the Markdown cells of one notebook; `cell` is the id of the one at hand."""
 
@@ -46,10 +76,10 @@ class CellRenderer(SphinxRenderer):
         self.headings = 0
         self.heading = ""
         self.contents_shown = False
-        self.passages: list[list[str]] = []
-        self.links: list[tuple] = []
+        self.passages: list[Passage] = []
+        self.links: list[Link] = []
         self.facts: dict[str, object] = {}  # for lists of chapters: minutes, lead, picture
-        self.pictures: list[tuple[str, str, int, int, str]] = []  # cell, address, size, and what is seen
+        self.pictures: list[CaptionedPicture] = []
         self.captions_of = {}
         for cell, following in pairwise(cells):
             if following["id"] == caption_id(cell["id"]) and following["cell_type"] == "markdown":
@@ -63,7 +93,7 @@ class CellRenderer(SphinxRenderer):
 
     def add_passage(self, cell: str, text: str, heading: str) -> None:
         """Add a passage to what the search finds, with the role of its cell."""
-        self.passages.append([cell, text, heading, str(self.roles[cell])])
+        self.passages.append(Passage(cell, text, heading, str(self.roles[cell])))
 
     def warn(self, message: str) -> None:
         """Log a warning that names notebook and cell; the builds count it as an error."""
@@ -227,7 +257,7 @@ class CellRenderer(SphinxRenderer):
         here = self.environment.docname
         kind, stem, anchor = match["kind"] or "ipynb", match["stem"], match["anchor"]
         target = f"{here.rpartition('/')[0]}/{stem}".lstrip("/") if stem else here
-        self.links.append((self.cell, match.string, target, kind, anchor))
+        self.links.append(Link(self.cell, match.string, target, kind, anchor))
         builder = self.environment.app.builder
         address = relative_uri(builder.get_target_uri(here), builder.get_target_uri(target)) if stem else ""
         return address + (f"#{anchor}" if anchor else "") or builder.get_target_uri(target).rpartition("/")[2]
@@ -278,15 +308,16 @@ def mark_exercise(title: nodes.title) -> None:
 def check_links(app: Sphinx, environment) -> None:
     """Warn of links that lead nowhere, in every page, since their targets may have changed."""
     for docname, metadata in environment.metadata.items():
-        for cell, href, target, kind, anchor in metadata.get("links", []):
-            source = Path(app.srcdir) / f"{target}.{kind}"
-            if target not in environment.found_docs or not source.exists():
+        for link in metadata.get("links", []):
+            source = Path(app.srcdir) / f"{link.target}.{link.kind}"
+            if link.target not in environment.found_docs or not source.exists():
                 fault = "leads to a page that does not exist"
-            elif anchor and anchor not in anchors(source):
+            elif link.anchor and link.anchor not in anchors(source):
                 fault = f"leads to no cell of {source.name}"
             else:
                 continue
-            logger.warning("%s.ipynb, cell %s: the link %r %s", docname, cell, href, fault, location=docname)
+            place = f"{docname}.ipynb, cell {link.cell}"
+            logger.warning("%s: the link %r %s", place, link.href, fault, location=docname)
 
 
 @cache

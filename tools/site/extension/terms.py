@@ -112,8 +112,8 @@ def hints(app: Sphinx, page: str, template: str, context: dict[str, Any], doctre
     )  # useless without its link
     for stem in (GLOSSARY, REFERENCES):
         metadata = app.env.metadata.get(str(PurePosixPath(page).with_name(stem)), {})
-        for anchor, text, *_ in metadata.get("passages", []):
-            texts[f"{stem}.html#{anchor}"] = see_also.sub("", text)
+        for passage in metadata.get("passages", []):
+            texts[f"{stem}.html#{passage.anchor}"] = see_also.sub("", passage.text)
     links = doctree.findall(nodes.reference) if doctree is not None else ()
     used = dict.fromkeys(link.get("refuri", "") for link in links)
     context["hints"] = {address: texts[address] for address in used if address in texts}

@@ -21,6 +21,7 @@ from sphinx.util.osutil import relative_uri
 from tools.course import Course
 from tools.site.extension.edition import course_of, interface_words
 from tools.site.extension.plain import plain
+from tools.site.extension.renderer import Passage
 
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
 SCRIPTS = [
@@ -38,12 +39,12 @@ def store_passages(app: Sphinx, doctree: nodes.document) -> None:
     found = []
     for node in doctree.findall(nodes.list_item):
         if anchor := ANCHOR.search(node.astext()):
-            found.append([anchor[1], ANCHOR.sub("", node.astext()), "", SOURCE])
+            found.append(Passage(anchor[1], ANCHOR.sub("", node.astext()), "", SOURCE))
     for node in doctree.findall(addnodes.desc):
         summary = next(node[1].findall(nodes.paragraph), nodes.Text(""))
         for key in node[0]["ids"][:1]:
             name = key.rpartition(".")[2]
-            found.append([key, f"{name}: {plain(summary)}", name, API])
+            found.append(Passage(key, f"{name}: {plain(summary)}", name, API))
     if found:
         app.env.metadata[app.env.docname]["passages"] = found
 
@@ -61,7 +62,7 @@ def passages(app: Sphinx) -> list[list]:
         if own := app.env.metadata.get(page, {}).get("passages"):
             stem = PurePosixPath(page).name
             number = numbers.get(stem)
-            own = [[*passage, *asked.pop(f"{stem}#{passage[0]}", [])] for passage in own]
+            own = [[*passage, *asked.pop(f"{stem}#{passage.anchor}", [])] for passage in own]
             address, title = app.builder.get_target_uri(page), app.env.titles[page].astext()
             found.append([address, title, chapter.format(n=number) if number else "", own])
     for address in asked:
