@@ -33,7 +33,7 @@ class Setting:
     direction: str = "one"
     order: str = "forward"
     learning_rate: float = 0.01
-    steps: int = 900
+    steps: int = 700
     seed: int = 0
 
 
@@ -45,7 +45,7 @@ CHANGES: tuple[dict[str, int | float | str], ...] = (
     {"learning_rate": 0.0025},
     {"learning_rate": 0.005},
     {"learning_rate": 0.02},
-    {"steps": 3600},
+    {"steps": 2800},
 )
 
 
