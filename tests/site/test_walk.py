@@ -256,14 +256,17 @@ def test_a_picture_appears_by_one_animation_not_by_one_for_each_row(browser: Bro
     assert page.evaluate(count) == page.locator(".walk-stage .walk-area").count() == 3  # Q, K and V
 
 
-def test_when_the_walk_begins_the_rest_of_the_page_moves_as_one(browser: Browser, site: Path) -> None:
+@pytest.mark.parametrize(("stem", "component"), WALKS)
+def test_when_the_walk_begins_the_rest_of_the_page_moves_as_one(
+    browser: Browser, site: Path, stem: str, component: str
+) -> None:
     page = browser.new_page(viewport=SLIM, reduced_motion="reduce")
-    page.goto((site / "en" / "transformer.html").as_uri())
+    page.goto((site / "en" / f"{stem}.html").as_uri())
     page.wait_for_function("document.fonts.status === 'loaded'")
-    tops = """() => [...document.querySelectorAll("section:has(> .live[data-live=walk]) ~ section")]
+    tops = f"""() => [...document.querySelectorAll("section:has(> .live[data-live={component}]) ~ section")]
         .map(section => section.getBoundingClientRect().top)"""
     before = page.evaluate(tops)
-    page.locator('.live[data-live="walk"] > button').click()
+    page.locator(f'.live[data-live="{component}"] > button').click()
     page.locator(".live-walk .walk-title").wait_for()
     after = page.evaluate(tops)
     moved = [new - old - (after[0] - before[0]) for old, new in zip(before, after, strict=True)]
