@@ -13,7 +13,7 @@ import torch
 
 from mha_course.practice.turn import HINTS, UNTOUCHED, Turn, hints, numbers, same, turn
 from tools.course import ROOT, Course, cells
-from tools.editions import typography
+from tools.editions.lint import typographic_faults
 
 LANGUAGES = list(Course().languages)
 FOLDER = ROOT / "mha_course/practice"
@@ -109,7 +109,7 @@ def test_every_hint_is_in_every_language_in_its_own_signs(language):
     avoid = Course().languages[language].avoid
     for key, text in found.items():
         read = re.sub(r"\{\d?\}", "0", text)
-        assert not list(typography.faults(Course(), language, read)), (key, text)
+        assert not list(typographic_faults(Course(), language, read)), (key, text)
         assert not [word for word in avoid if re.search(word, text)], (key, text)
         assert text == text.strip() and len(text) <= 200, key
         assert len(re.findall("`[^`]+`", text)) == len(re.findall("`[^`]+`", hints("en")[key])), key

@@ -58,7 +58,7 @@ def references(language: str, meant: dict[str, Meaning]) -> dict[str, list[str]]
         found[" ".join(words[0])] = words[1]
     for text, meaning in meant.items():
         found[text] = [
-            word.text for word in generate.says(module, patterns[meaning.template][language], meaning)
+            word.text for word in generate.sentence_of(module, patterns[meaning.template][language], meaning)
         ]
     return found
 

@@ -18,7 +18,7 @@ OTHERS = ("you", "he", "she", "they", "my mother", "my father", "the teacher")
 TARGETS = {"fr": french, "tr": turkish, "vi": vietnamese, "zh": chinese}
 
 
-# How a sentence of each language is written: its tag, what parts words, marks that have no space before them.
+# How sentences are written: tag of the language, space between words, marks without a space before them.
 WRITING = {
     "fr": {"lang": "fr", "space": " ", "close": "."},
     "tr": {"lang": "tr", "space": " ", "close": ".?!"},
@@ -123,7 +123,8 @@ def phrases() -> list[dict[str, str]]:
     return table(FOLDER / "phrases.tsv")
 
 
-def cells(source: list[Word], targets: dict[str, list[Word]]) -> list[str]:
+def columns(source: list[Word], targets: dict[str, list[Word]]) -> list[str]:
+    """Return the English, then each translation with its alignment."""
     row = [" ".join(word.text for word in source)]
     for sentence in targets.values():
         row.append(" ".join(word.text for word in sentence))
@@ -132,22 +133,23 @@ def cells(source: list[Word], targets: dict[str, list[Word]]) -> list[str]:
 
 
 def corpus_rows() -> Iterator[list[str]]:
+    """Yield the rows of the corpus without their ids."""
     for split, chosen in select().items():
         for meaning in chosen:
             block = templates()[meaning.template]
             source = fill(block["en"], meaning, english.SLOTS)
-            targets = {name: says(module, block[name], meaning) for name, module in TARGETS.items()}
-            yield [split, meaning.template, *cells(source, targets)]
+            targets = {name: sentence_of(module, block[name], meaning) for name, module in TARGETS.items()}
+            yield [split, meaning.template, *columns(source, targets)]
     for phrase in phrases():
         source = fill(phrase["en"], Meaning("phrase"), {})
         targets = {name: fill(phrase[name], Meaning("phrase"), {}) for name in TARGETS}
-        yield ["phrases", "phrase", *cells(source, targets)]
+        yield ["phrases", "phrase", *columns(source, targets)]
 
 
-def says(module: Any, pattern: str, meaning: Meaning) -> list[Word]:
-    """Return the sentence in one language, with what its grammar does to whole sentences."""
-    sentence = fill(pattern, meaning, module.SLOTS)
-    return module.elide(sentence) if module is french else sentence
+def sentence_of(grammar: Any, pattern: str, meaning: Meaning) -> list[Word]:
+    """Return the sentence of a meaning in one language; in French, with elision."""
+    sentence = fill(pattern, meaning, grammar.SLOTS)
+    return french.elide(sentence) if grammar is french else sentence
 
 
 def corpus_text() -> str:

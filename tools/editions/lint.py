@@ -7,8 +7,16 @@ from functools import cache
 
 from tools.course import Course
 
-from . import glossary, typography
-from .markup import headings, plain, stray_marks
+from . import glossary
+from .markup import SIGN, as_read, headings, plain, stray_marks
+
+INVISIBLE = "[\u00ad\u00a0\u200b-\u200f\u2009\u202f\u2060\ufeff]"
+WRONG = {  # in every language: pattern, and what to do
+    INVISIBLE: "has an invisible sign or a special space: delete it",
+    r"(?<=\S)[ \t]{2,}(?=\S)": "has two spaces in a row",
+    r"(?<![\w.,)])[.,]\d": "a decimal begins with a digit: 0.65",
+}
+ASIDE = re.compile(r"“[^”]*”|「[^」]*」|\"[^\"]*\"|«[^»]*»|[(（][^)）]*[)）]")  # quotations and brackets
 
 
 def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
@@ -29,12 +37,43 @@ def lint(course: Course, code: str, english: str, text: str) -> Iterator[str]:
     prose = plain(text).lower()
     for wrong, right in language.avoid.items():
         start = r"\b" if language.spaces else ""  # else nothing shows where a word begins
-        if match := typography.compiled(start + wrong).search(prose):
+        if match := compiled(start + wrong).search(prose):
             yield f"says {match[0]!r}, which is wrong here: {right!r}"
-    yield from typography.faults(course, code, text)
+    yield from typographic_faults(course, code, text)
     if code != course.source and any(english_left_in(english, text, set())):
         terms, shared = glossary.english_names(course), glossary.words(course, code)  # these may stay
         yield from english_left_in(english, terms.sub(" … ", text), shared)
+
+
+def typographic_faults(course: Course, code: str, text: str) -> Iterator[str]:
+    """Yield signs and spaces that are wrong in the language, and words of another language."""
+    language, read = course.languages[code], as_read(text)
+    for pattern, what in (WRONG | language.wrong).items():
+        if match := compiled(pattern).search(read):
+            yield f"{what} (in {around(read, match)!r})"
+    for other in course.languages.values():
+        if other is not language and other.letters and (match := compiled(other.letters).search(read)):
+            yield f"has {other.name} in it (in {around(read, match)!r})"
+    source = course.languages[course.source]
+    common = any_word(source.common_words)
+    if language is not source and (match := common.search(ASIDE.sub(" … ", as_read(text, quoted=False)))):
+        yield f"has {source.name} in it: {match[0]!r}"
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern once: there are more than `re` keeps."""
+    return re.compile(pattern)
+
+
+@cache
+def any_word(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, words.split())) or '(?!)'})(?![\w-])")
+
+
+def around(text: str, match: re.Match[str]) -> str:
+    """Return the fault with a few letters on both sides."""
+    return text[max(0, match.start() - 12) : match.end() + 12].replace(SIGN, "…")
 
 
 def english_left_in(english: str, text: str, shared: set[str]) -> Iterator[str]:

@@ -1,5 +1,7 @@
-"""The course that is built, and the words of the edition's language."""
+"""The course that is built, the words of the edition's language, and digests of its files."""
 
+import hashlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -28,3 +30,8 @@ def words_of(course: Course, language: str) -> dict[str, str]:
 def interface_words(config: Config) -> dict[str, str]:
     """Return the interface's words in the edition's language."""
     return words_of(course_of(config), config.course_language)
+
+
+def short_digest(contents: Iterable[bytes]) -> str:
+    """Return eight hexadecimal digits for the address of files, so that caches never go stale."""
+    return hashlib.sha256(b"".join(contents)).hexdigest()[:8]

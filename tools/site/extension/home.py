@@ -21,6 +21,7 @@ WIDTH = 640  # of a card's picture: enough for a sharp screen
 STATIC = Path(__file__).parents[1] / "theme" / "static"
 WITH_WALK = ("index", "transformer")  # pages whose share picture is the walk
 SHARE_SIZE, SHARE_MARGIN, SHARE_COLOUR = (1200, 630), 70, "#0b4f8a"  # pixels
+FRAME = 30  # pixels of white around the picture
 PLOTS = {  # the part of a chapter's plot that its card shows, as in viewBox; a drawing by hand names its own
     "attention-pooling": "34 0 148 160",
     "bahdanau-attention": "66 5 229 165",
@@ -100,20 +101,24 @@ def share_picture(app: Sphinx, page: str, template: str, context: dict[str, Any]
     cell = app.env.metadata.get(page, {}).get("pictured")
     if not (stored := stored_picture(Path(app.env.doc2path(page)), cell)):
         return
+    name = f"_images/share-{PurePosixPath(page).name}.png"
+    share_card(stored).convert("RGB").quantize(128).save(Path(app.outdir, name), optimize=True)
+    context["share_picture"] = f"{base}/{language}/{name}"
+
+
+def share_card(stored: bytes) -> Image.Image:
+    """Return a picture with a white frame, in the middle of a card of the size that other sites show."""
     picture = Image.open(io.BytesIO(stored)).convert("RGBA")
     width, height = SHARE_SIZE
     room = width - 2 * SHARE_MARGIN, height - 2 * SHARE_MARGIN
     scale = min(room[0] / picture.width, room[1] / picture.height)
     picture = picture.resize((round(picture.width * scale), round(picture.height * scale)))
-    paper = Image.new("RGBA", SHARE_SIZE, SHARE_COLOUR)
-    place = ((width - picture.width) // 2, (height - picture.height) // 2)
-    paper.paste(
-        "white", (place[0] - 30, place[1] - 30, place[0] + picture.width + 30, place[1] + picture.height + 30)
-    )
-    paper.alpha_composite(picture, place)
-    name = f"_images/share-{PurePosixPath(page).name}.png"
-    paper.convert("RGB").quantize(128).save(Path(app.outdir, name), optimize=True)
-    context["share_picture"] = f"{base}/{language}/{name}"
+    left, top = (width - picture.width) // 2, (height - picture.height) // 2
+    right, bottom = left + picture.width, top + picture.height
+    card = Image.new("RGBA", SHARE_SIZE, SHARE_COLOUR)
+    card.paste("white", (left - FRAME, top - FRAME, right + FRAME, bottom + FRAME))
+    card.alpha_composite(picture, (left, top))
+    return card
 
 
 def context_of_home(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree) -> str | None:

@@ -15,7 +15,7 @@ from tools.course import Course
 
 from ..archives import archive_name
 from .colophon import colophon
-from .edition import course_of, interface_words
+from .edition import course_of, interface_words, short_digest
 from .notices import is_untranslated, notices
 from .plain import plain, with_curly_quotes
 from .renderer import TOOLS
@@ -116,7 +116,7 @@ def address_in_edition(app: Sphinx, page: str, stem: str) -> str:
 
 
 def asset_address(app: Sphinx, page: str, name: str) -> str:
-    """Return the address of a file, with a digest of its content so that caches never go stale."""
+    """Return the address of a file, with a digest of its content."""
     folder = app.config.course_assets or "_static/"
     return (
         relative_uri(app.builder.get_target_uri(page), folder)
@@ -128,9 +128,8 @@ def asset_address(app: Sphinx, page: str, name: str) -> str:
 
 @cache
 def digest(course: Course, name: str) -> str:
-    """Return a short digest of a file's content."""
-    content = style_sheet(course).encode() if name == SHEET else (STATIC / name).read_bytes()
-    return hashlib.sha256(content).hexdigest()[:8]
+    """Return the digest of a file."""
+    return short_digest([style_sheet(course).encode() if name == SHEET else (STATIC / name).read_bytes()])
 
 
 def style_sheet(course: Course) -> str:

@@ -5,7 +5,6 @@ of the component in the reader's language, and `scripts/live.js`, which loads th
 needs when the button is pressed. The figure above stays, for print and for readers without scripts.
 """
 
-import hashlib
 import json
 import tomllib
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.osutil import relative_uri
 
-from tools.site.extension.edition import course_of, interface_words
+from tools.site.extension.edition import course_of, interface_words, short_digest
 from tools.site.extension.writer import Box, unbroken
 
 HERE = Path(__file__).parent
@@ -53,8 +52,8 @@ def places_on(page: str) -> list[Place]:
 
 @cache
 def digest() -> str:
-    """Return a short digest of all files, so that caches never go stale."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in FILES)).hexdigest()[:8]
+    """Return the digest of all files."""
+    return short_digest(path.read_bytes() for path in FILES)
 
 
 def words_of(component: str, all_words: dict[str, str], other: str = "") -> dict[str, str]:

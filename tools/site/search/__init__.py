@@ -6,7 +6,6 @@ passages answer a query, `dialog.js` shows them. `minisearch.js` is MiniSearch 7
 (sha256 9e6fdf53fac7045fc44ab468592e723b38c836c7f105e40c994cc7ac7952829a).
 """
 
-import hashlib
 import json
 import re
 from functools import cache
@@ -19,7 +18,7 @@ from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
 from tools.course import Course
-from tools.site.extension.edition import course_of, interface_words
+from tools.site.extension.edition import course_of, interface_words, short_digest
 from tools.site.extension.plain import plain
 from tools.site.extension.renderer import Passage
 
@@ -143,8 +142,8 @@ def names(course: Course, language: str) -> list[list[str]]:
 
 @cache
 def digest() -> str:
-    """Return a short digest of all scripts, so that caches never go stale."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in SCRIPTS)).hexdigest()[:8]
+    """Return the digest of all scripts."""
+    return short_digest(path.read_bytes() for path in SCRIPTS)
 
 
 def add_addresses(

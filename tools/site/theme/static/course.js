@@ -40,13 +40,14 @@
       .getElementById(decodeURIComponent(location.hash.slice(1).split("?")[0]))
       ?.getBoundingClientRect();
     if (asked && asked.top > 0 && asked.top < innerHeight / 2) return location.hash;
+    // Nothing folded, and no part of a drawing.
     const passages = [...document.querySelectorAll("article [id]")].filter(
       node =>
         !node.closest("svg") &&
         node.getClientRects().length &&
         node.checkVisibility() &&
         !node.matches(".cell:has(> details:not([open]))"),
-    ); // nothing folded, and no part of a drawing
+    );
     const seen = passages.filter(node => node.getBoundingClientRect().top < innerHeight / 4);
     return seen.length ? `#${seen.at(-1).id}` : location.hash;
   };
@@ -88,8 +89,8 @@
     }
   });
   chapters.addEventListener("click", event => {
-    if (event.target.closest("ul a")) showMenu(false);
-  }); // a section of this page
+    if (event.target.closest("ul a")) showMenu(false); // a section of this page
+  });
   document.addEventListener("keydown", event => {
     if (event.key === "Escape" && chapters.classList.contains("open")) {
       showMenu(false);

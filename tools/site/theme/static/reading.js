@@ -24,11 +24,11 @@
     }
   };
   const change = edit => {
-    recall();
+    recall(); // another window may have stored something
     edit();
     keep();
     show();
-  }; // another window may have stored something
+  };
   const checkMark = name => {
     const mark = document.createElement("span");
     mark.className = "read";
