@@ -8,9 +8,8 @@ only for very different lengths.
 Times are medians over interleaved rounds, in brackets the median of the rounds' ratios to `mha_course`,
 and between which half of them lie.
 "nn.MHA" is ``nn.MultiheadAttention`` with ``need_weights=False``. All at dropout 0, in training mode.
-"Matrix products" are those that the formula consists of, and nothing else: what no class can go below
-that computes them one after another; SDPA goes block by block. They are timed after the rounds, since they
-hold much memory.
+"Matrix products" are those of the formula and nothing else: a limit for every class that computes them
+one after another (SDPA goes by blocks). They are timed after the rounds, since they need much memory.
 """
 
 import argparse
@@ -62,7 +61,10 @@ SHAPES = {
     ),
 }  # fmt: skip
 LONGEST = {"cpu": Shape(4, 4096, 128, 2), "cuda": Shape(4, 4096, 1024, 16, "bfloat16")}
-DRAWN = {"cpu": Shape(1, 512, 512, 8), "cuda": Shape(4, 1024, 1024, 16, "bfloat16")}  # one axis is varied
+PICTURE_SHAPE = {
+    "cpu": Shape(1, 512, 512, 8),
+    "cuda": Shape(4, 1024, 1024, 16, "bfloat16"),
+}  # one axis is varied
 LENGTHS = {"cpu": (256, 512, 1024, 2048), "cuda": (256, 512, 1024, 2048, 4096)}
 BATCHES = {"cpu": (1, 4, 16), "cuda": (1, 4, 16, 64)}
 CLOSE = {"float32": 1e-4, "bfloat16": 2e-2}
@@ -155,7 +157,7 @@ def square_mask(x: Tensor, case: Case) -> Tensor | None:
 
 
 def lens_of_queries(x: Tensor, case: Case) -> Tensor | None:
-    """Return lengths, of each query where it is causal: D2L's way to say it."""
+    """Return lengths as D2L takes them: one for each query if it is causal."""
     if case.is_causal:
         return torch.arange(1, x.shape[1] + 1, device=x.device).expand(len(x), -1)
     return case.lens
@@ -261,9 +263,9 @@ def add_limits(report: Report) -> None:
 
 
 def varied(device: torch.device, axis: str) -> list[Shape]:
-    """Return the shapes of a picture, with one axis varied."""
+    """Return the shapes of a picture, which differ in one axis."""
     values = (LENGTHS if axis == "length" else BATCHES)[device.type]
-    return [DRAWN[device.type]._replace(**{axis: n}) for n in values]
+    return [PICTURE_SHAPE[device.type]._replace(**{axis: n}) for n in values]
 
 
 def add_varied(report: Report, axis: str, seconds: float) -> None:
@@ -330,7 +332,7 @@ def main() -> None:
 
 def draw(report: Report) -> None:
     """Draw time against length and batch, and memory against length."""
-    shape = DRAWN[report.device.type]
+    shape = PICTURE_SHAPE[report.device.type]
     lengths, batches = LENGTHS[report.device.type], BATCHES[report.device.type]
     memory = report.lines("attention, no mask, peak memory")
     panels = [

@@ -3,8 +3,8 @@
 A fault is one small change in the body of a function, made from its syntax tree: a condition that always
 holds, an argument left out, a call skipped. There is no list of faults to keep. Each is planted in a process
 of its own, which exchanges the function's code in memory and runs the tests that reach the changed lines,
-fastest first, until one fails. The command prints the faults that no test catches, and fails where they are
-more than ``TOLERATED``: some change nothing that can be seen. Words on the command line choose the functions
+fastest first, until one fails. The command prints the faults that no test catches, and fails if they are more
+than ``TOLERATED``, since some changes have no visible effect. Words on the command line choose the functions
 whose name holds one of them: ``masking.`` or ``MultiHeadAttention``. ``--some N`` tries N at random of the
 about 5,000 faults: 300 take some five minutes, all of them an hour and a half.
 """
