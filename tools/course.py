@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from nbformat.v4.rwbase import rejoin_lines
 from nbformat.validator import iter_validate
 
-from tools.language import Language, functions_of
+from tools.language import REQUIRED, SETTINGS, Language, functions_of
 
 CLAIMS = "tools/experiments/claims.tsv"
 RUNNING = "book/running.tsv"
@@ -114,19 +114,24 @@ class Course:
         """Return the languages by code, the source first, the others in alphabetical order."""
         found = []
         for path in sorted((self.root / "book").glob("*/language.yml")):
-            code = path.parent.name
-            settings, rules = f"book/{code}/language.yml", f"book/{code}/language.py"
-            try:
-                functions_of(rules, self.text(rules))
-            except Exception as error:
-                raise CourseError(f"{rules}: {error}") from None
-            try:
-                found.append(Language(code=code, **self.parsed(settings), rules=self.text(rules)))
-            except TypeError as error:
-                raise CourseError(f"{settings}: {error}") from None
+            found.append(self.language(path.parent.name))
         if sum(language.source for language in found) != 1:
             raise CourseError("book: exactly one book/CODE/language.yml has to say `source: true`")
         return {language.code: language for language in sorted(found, key=lambda one: not one.source)}
+
+    def language(self, code: str) -> Language:
+        """Read the settings and rules of a language."""
+        path, rules = f"book/{code}/language.yml", f"book/{code}/language.py"
+        try:
+            functions_of(rules, self.text(rules))
+        except Exception as error:
+            raise CourseError(f"{rules}: {error}") from None
+        settings = self.parsed(path)
+        if unknown := settings.keys() - SETTINGS:
+            raise CourseError(f"{path}: there is no setting {min(unknown)!r}; tools/language.py lists them")
+        if missing := REQUIRED - settings.keys():
+            raise CourseError(f"{path}: the setting {min(missing)!r} is missing")
+        return Language(code=code, **settings, rules=self.text(rules))
 
     @cached_property
     def source(self) -> str:

@@ -8,7 +8,7 @@ default. ``language.py`` may define ``fold``, ``forms``, ``faults`` and ``spelli
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -89,6 +89,10 @@ class Language:
     def spelling(self, texts: dict[str, str]) -> Iterator[tuple[str, str]]:
         """Yield likely typos, each with the name of its text; ``texts``: the words of every cell."""
         yield from getattr(self.functions, "spelling", lambda _: ())(texts)
+
+
+SETTINGS = {field.name for field in fields(Language)} - {"code", "rules"}  # of language.yml
+REQUIRED = {"name", "html", "sphinx"}
 
 
 @cache

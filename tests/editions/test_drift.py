@@ -186,6 +186,21 @@ def test_a_broken_settings_file_is_named(course: Course, name: str, capsys: pyte
     assert "line 2, column 10" in said
 
 
+@pytest.mark.parametrize(
+    ("settings", "what"),
+    [
+        ("{name: Türkçe, html: tr, sphinx: tr, decimals: ','}", "there is no setting 'decimals'"),
+        ("{name: Türkçe, html: tr}", "the setting 'sphinx' is missing"),
+    ],
+)
+def test_a_wrong_setting_of_a_language_is_named(
+    course: Course, settings: str, what: str, capsys: pytest.CaptureFixture
+) -> None:
+    (course.root / "book/tr/language.yml").write_text(settings, encoding="utf-8")
+    assert main(["--root", str(course.root), "check"]) == 1
+    assert f"error: book/tr/language.yml: {what}" in capsys.readouterr().err
+
+
 def test_a_word_of_the_site_that_is_missing_is_found(course: Course) -> None:
     for code in course.languages:
         (course.root / f"book/{code}/words.yml").write_text('close: Close\nstale: "{n}"\n')
