@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from two_chapters import ENGLISH, errors, replace, rewrite, snapshot
+from two_chapters import ENGLISH, errors, replace, rewrite, run, snapshot
 
 from tools.course import Course
-from tools.editions.__main__ import main
 from tools.editions.lock import page_state
 from tools.editions.sync import sync
 
@@ -16,7 +15,7 @@ from tools.editions.sync import sync
 def test_status_counts_cells_by_chapter_and_language(course: Course, capsys: pytest.CaptureFixture) -> None:
     rewrite(course, "en", replace("why", "are not zero", "are small"))
     sync(course)
-    assert main(["--root", str(course.root), "status"]) == 0
+    assert run(course, "status") == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert rows == [
         ["fresh/stale/untranslated", "tr", "vi", "zh"],
@@ -28,7 +27,7 @@ def test_status_counts_cells_by_chapter_and_language(course: Course, capsys: pyt
 
 def test_a_language_is_one_command(course: Course) -> None:
     before = snapshot(course)
-    assert main(["--root", str(course.root), "add", "eo", "Esperanto"]) == 0
+    assert run(course, "add eo Esperanto") == 0
     added = Course(course.root)
     assert added.languages["eo"].name == "Esperanto"
     assert errors(added) == []
@@ -46,7 +45,7 @@ def test_a_language_is_one_command(course: Course) -> None:
 @pytest.mark.parametrize("code", ["tr", "Klingon!", ".."])
 def test_a_language_that_cannot_be_added_changes_nothing(course: Course, code: str) -> None:
     before = snapshot(course)
-    assert main(["--root", str(course.root), "add", code, "Name"]) == 1
+    assert run(course, f"add {code} Name") == 1
     assert snapshot(course) == before
 
 

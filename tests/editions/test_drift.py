@@ -18,11 +18,11 @@ from two_chapters import (
     remove,
     replace,
     rewrite,
+    run,
     snapshot,
 )
 
 from tools.course import Course, cells
-from tools.editions.__main__ import main
 from tools.editions.check import check
 from tools.editions.lock import page_state, read_lock
 from tools.editions.sync import sync
@@ -105,7 +105,7 @@ def test_drift_is_found_and_named(course: Course, kind: str) -> None:
     found = errors(course)
     assert any(line.startswith(where) and what in line for line in found), found
     assert all(line.startswith(f"error: {language} masks") for line in found), found
-    assert main(["--root", str(course.root), "check"]) == 1
+    assert run(course, "check") == 1
     assert snapshot(course) == before
 
 
@@ -132,7 +132,7 @@ def test_a_notebook_too_many_is_found(course: Course) -> None:
 
 def test_a_page_that_no_language_has_is_named(course: Course, capsys: pytest.CaptureFixture) -> None:
     for language in ("en", "tr"):
-        assert main(["--root", str(course.root), "check", language, "gone"]) == 1
+        assert run(course, f"check {language} gone") == 1
         assert capsys.readouterr().out.startswith(f"error: {language} gone: there is no book/en/gone.ipynb\n")
 
 
@@ -173,14 +173,14 @@ def test_a_broken_notebook_is_named_and_nothing_overwritten(course: Course, lang
     before = snapshot(course)
     assert any(line.startswith(f"error: {language} masks: not a valid notebook") for line in errors(course))
     for command in ("sync", "stamp tr masks why", "export tr masks", "import tr masks"):
-        assert main(["--root", str(course.root), *command.split()]) == 1
+        assert run(course, command) == 1
     assert snapshot(course) == before
 
 
 @pytest.mark.parametrize("name", ["_config.yml", "_toc.yml", "book/tr/language.yml", "book/tr/words.yml"])
 def test_a_broken_settings_file_is_named(course: Course, name: str, capsys: pytest.CaptureFixture) -> None:
     (course.root / name).write_text("package: json\nclose: Ka: pat\n", encoding="utf-8")
-    assert main(["--root", str(course.root), "check"]) == 1
+    assert run(course, "check") == 1
     said = "".join(capsys.readouterr())
     assert said.startswith(f"error: {name}: mapping values are not allowed")
     assert "line 2, column 10" in said
@@ -225,7 +225,7 @@ def test_a_broken_lock_is_named_by_line_and_nothing_overwritten(course: Course, 
     before = snapshot(course)
     assert any(line.startswith("error: book/tr/translation.lock: line ") for line in errors(course))
     for command in ("sync", "stamp tr masks why", "import tr masks"):
-        assert main(["--root", str(course.root), *command.split()]) == 1
+        assert run(course, command) == 1
     assert snapshot(course) == before
 
 

@@ -14,12 +14,12 @@ from two_chapters import (
     mangle,
     replace,
     rewrite,
+    run,
     snapshot,
     start_history,
 )
 
 from tools.course import Course, cells
-from tools.editions.__main__ import main
 from tools.editions.lock import page_state
 from tools.editions.sync import sync
 
@@ -34,19 +34,18 @@ def test_diff_shows_what_changed_in_english_since(course: Course, capsys: pytest
         )
         sync(course)
         commit(course, new)
-    command = ["--root", str(course.root), "diff", "tr", "masks"]
-    assert main([*command, "why"]) == 0
+    assert run(course, "diff tr masks why") == 0
     shown = capsys.readouterr().out
     assert shown.startswith("Without it the weights [-on padding -]are [-not zero.")
     assert shown.endswith("{+small.+}\n")
-    assert main([*command, "title"]) == 0
+    assert run(course, "diff tr masks title") == 0
     assert "has not changed" in capsys.readouterr().out
-    assert main([*command, "add"]) == 1
+    assert run(course, "diff tr masks add") == 1
 
 
 @pytest.fixture
 def exported(course: Course) -> Path:
-    assert main(["--root", str(course.root), "export", "vi", "masks"]) == 0
+    assert run(course, "export vi masks") == 0
     return course.root / "translations/vi/masks.md"
 
 
@@ -65,7 +64,7 @@ def test_a_translation_goes_out_and_comes_back(course: Course, exported: Path) -
         "formula": "$$a = b$$",
     }
     fill(exported, texts)
-    assert main(["--root", str(course.root), "import", "vi", "masks", "--stamp"]) == 0
+    assert run(course, "import vi masks --stamp") == 0
     assert cells(course.read("vi", "masks"))["title"].source == texts["title"]
     assert page_state("vi", "masks", course) == (("title",), (), ("why", "result", "formula"))
     assert errors(course) == []
@@ -73,7 +72,7 @@ def test_a_translation_goes_out_and_comes_back(course: Course, exported: Path) -
 
 def test_an_import_without_stamp_vouches_for_nothing(course: Course, exported: Path) -> None:
     fill(exported, VIETNAMESE)
-    assert main(["--root", str(course.root), "import", "vi", "masks"]) == 0
+    assert run(course, "import vi masks") == 0
     assert errors(course) == [
         "error: vi masks#result: was edited and not stamped as read: compare it with English, then stamp it"
     ]
@@ -88,7 +87,7 @@ def as_windows_saves(path: Path) -> None:
 def test_files_that_were_saved_on_windows_are_read_as_others(course: Course, exported: Path) -> None:
     fill(exported, VIETNAMESE)
     as_windows_saves(exported)
-    assert main(["--root", str(course.root), "import", "vi", "masks", "--stamp"]) == 0
+    assert run(course, "import vi masks --stamp") == 0
     assert cells(course.read("vi", "masks"))["result"].source == VIETNAMESE["result"]
     for path in ("book/vi/terms.csv", "book/vi/language.yml"):
         as_windows_saves(course.root / path)
@@ -100,20 +99,20 @@ def test_an_import_is_stamped_against_the_english_that_the_translator_saw(
 ) -> None:
     fill(exported, VIETNAMESE)
     rewrite(course, "en", replace("result", "two", "three"))
-    assert main(["--root", str(course.root), "import", "vi", "masks", "--stamp"]) == 0
+    assert run(course, "import vi masks --stamp") == 0
     assert page_state("vi", "masks", course).stale == ("result",)
 
 
 def edit_english_as_text(course: Course, *edits: tuple[str, str]) -> int:
     """Export, replace, import; returns the exit status of the import."""
-    assert main(["--root", str(course.root), "export", "en", "masks"]) == 0
+    assert run(course, "export en masks") == 0
     path = course.root / "translations/en/masks.md"
     text = path.read_text(encoding="utf-8")
     for old, new in edits:
         assert old in text
         text = text.replace(old, new, 1)
     path.write_text(text, encoding="utf-8")
-    return main(["--root", str(course.root), "import", "en", "masks"])
+    return run(course, "import en masks")
 
 
 def test_english_goes_out_as_text_and_comes_back_the_same(course: Course) -> None:
@@ -136,7 +135,7 @@ def test_english_is_changed_without_jupyter(course: Course) -> None:
 def test_a_chapter_is_written_without_jupyter(course: Course) -> None:
     path = course.root / "draft.md"
     path.write_text("%%% text title\n# Draft\n\n%%% code setup\n\n%%% code one\nprint(1)\n", encoding="utf-8")
-    assert main(["--root", str(course.root), "import", "en", "draft", str(path)]) == 0
+    assert run(course, f"import en draft {path}") == 0
     sync(course)
     assert cell_of(course.read("vi", "draft"), "one").outputs[0].text == "1\n"
     assert errors(course) == []
@@ -162,7 +161,7 @@ def test_a_faulty_text_changes_nothing(
     texts, said = FAULTY_TEXTS[kind]
     fill(exported, VIETNAMESE | texts)
     before = snapshot(course)
-    assert main(["--root", str(course.root), "import", "vi", "masks", "--stamp"]) == 1
+    assert run(course, "import vi masks --stamp") == 1
     assert said in capsys.readouterr().err
     assert snapshot(course) == before
 
@@ -190,7 +189,7 @@ def test_a_damaged_file_changes_nothing_and_the_message_says_where(
     old, new, what = DAMAGE[kind]
     mangle(exported, old, new)
     before = snapshot(course)
-    assert main(["--root", str(course.root), "import", "vi", "masks"]) == 1
+    assert run(course, "import vi masks") == 1
     assert what in capsys.readouterr().err
     assert snapshot(course) == before
 
@@ -200,37 +199,36 @@ def test_an_export_shows_the_terms_of_a_cell_and_an_import_warns_of_others(
 ) -> None:
     assert "rates are *equal*.\n%%% terms learning rate: tốc độ học\n%%% vi\n" in exported.read_text()
     fill(exported, {"result": "## Kết quả\n\nHai nhịp học *bằng nhau*."})
-    assert main(["--root", str(course.root), "import", "vi", "masks"]) == 0
+    assert run(course, "import vi masks") == 0
     assert "warning: vi masks#result: 'learning rate' is 'tốc độ học'" in capsys.readouterr().out
 
 
 def test_a_file_may_stand_behind_an_option(course: Course) -> None:
     path = course.root / "there.md"
-    command = ["--root", str(course.root), "export", "vi", "masks", "--todo"]
-    assert main([*command, str(path)]) == 0
+    assert run(course, f"export vi masks --todo {path}") == 0
     assert "%%% cell why" in path.read_text(encoding="utf-8")
-    for wrong in (["--less"], [str(path), "more"], ["more", "--less"]):
+    for wrong in ("--less", f"{path} more", "more --less"):
         with pytest.raises(SystemExit):
-            main([*command, *wrong])
+            run(course, f"export vi masks --todo {wrong}")
 
 
 @pytest.mark.parametrize("language", ["en", "vi"])
 def test_an_export_overwrites_no_work_that_was_not_imported(course: Course, language: str) -> None:
     path = course.root / f"translations/{language}/masks.md"
-    command = ["--root", str(course.root), "export", language, "masks"]
-    assert main(command) == 0
+    command = f"export {language} masks"
+    assert run(course, command) == 0
     rewrite(course, "en", replace("why", "not zero", "small"))
-    assert main(command) == 0  # nobody wrote in the file, though the notebook is another by now
+    assert run(course, command) == 0  # nobody wrote in the file, though the notebook is another by now
     if language == "en":
         mangle(path, "are small", "are tiny")
     else:
         fill(path, VIETNAMESE)
     work = path.read_text(encoding="utf-8")
-    assert main(command) == 1
+    assert run(course, command) == 1
     assert path.read_text(encoding="utf-8") == work
-    assert main(["--root", str(course.root), "import", language, "masks"]) == 0
-    assert main(command) == 0
+    assert run(course, f"import {language} masks") == 0
+    assert run(course, command) == 0
     path.write_text(f"{path.read_text(encoding='utf-8')}\nNotes.\n", encoding="utf-8")
-    assert main(command) == 1
-    assert main([*command, "--force"]) == 0
+    assert run(course, command) == 1
+    assert run(course, f"{command} --force") == 0
     assert "Notes." not in path.read_text(encoding="utf-8")

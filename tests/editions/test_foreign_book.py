@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from two_chapters import run
 
 from tools.course import Course, cells
-from tools.editions.__main__ import main
 from tools.editions.lock import page_state
 
 GERMAN = {
@@ -95,14 +95,14 @@ def course(template: Path, tmp_path: Path) -> Course:
 def translated_template(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the book with its first page in Dutch, as a translator brings it back."""
     course = Course(Path(shutil.copytree(template, tmp_path_factory.mktemp("translated") / "bread")))
-    assert run(course, "export", "nl", "bread") == 0
+    assert run(course, "export nl bread") == 0
     path = course.root / "translations/nl/bread.md"
     text = path.read_text(encoding="utf-8")
     for key, dutch in DUTCH.items():
         before, after = text.split(f"{GERMAN[key]}\n", 1)
         text = f"{before}{GERMAN[key]}\n{after.replace('%%% nl', f'%%% nl{chr(10)}{dutch}', 1)}"
     path.write_text(text, encoding="utf-8")
-    assert run(course, "import", "nl", "bread", "--stamp") == 0
+    assert run(course, "import nl bread --stamp") == 0
     assert run(course, "sync") == 0
     return course.root
 
@@ -112,17 +112,13 @@ def translated(translated_template: Path, tmp_path: Path) -> Course:
     return Course(Path(shutil.copytree(translated_template, tmp_path / "translated")))
 
 
-def run(course: Course, *arguments: str) -> int:
-    return main(["--root", str(course.root), *arguments])
-
-
 def test_sync_executes_it_and_makes_the_other_edition(course: Course) -> None:
     code = cells(course.read("nl", "bread"), "code")
     assert code["result"].outputs[0].text == "70.0\n"
     assert code["function-water"].source == "def water(flour):\n    return 0.7 * flour"
     assert "\ntry:\n    import bakery\n" in code["setup"].source
     assert "bakery" not in (course.root / "book/nl/ovens.ipynb").read_text(encoding="utf-8")
-    assert run(course, "check", "--release") == 0
+    assert run(course, "check --release") == 0
 
 
 def test_it_is_translated_stamped_and_counted(translated: Course, capsys: pytest.CaptureFixture) -> None:
@@ -162,7 +158,7 @@ def test_a_book_needs_neither_glossary_nor_words_nor_contents(course: Course) ->
         (course.root / name).unlink()
     for path in course.root.glob("book/*/terms.csv"):
         path.unlink()
-    assert run(course, "add", "da", "Dansk") == 0
+    assert run(course, "add da Dansk") == 0
     added = Course(course.root)
     assert run(added, "check") == 0
     assert page_state("da", "bread", added).untranslated == tuple(GERMAN)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from two_chapters import ENGLISH, VIETNAMESE, commit, errors, replace, rewrite, snapshot, start_history
+from two_chapters import ENGLISH, VIETNAMESE, commit, errors, replace, rewrite, run, snapshot, start_history
 
 from tools.course import Course, CourseError, cells
-from tools.editions.__main__ import main
 from tools.editions.lock import page_state, stamp
 from tools.editions.sync import sync
 
@@ -82,7 +81,7 @@ def test_a_trivial_edit_keeps_translations_fresh_where_they_were(
     if committed and kind != "nothing":
         commit(course, "Second")
     stale = page_state("tr", "masks", course).stale
-    assert main(["--root", str(course.root), "stamp", "--trivial", "masks", "why"]) == status
+    assert run(course, "stamp --trivial masks why") == status
     assert said in "".join(capsys.readouterr())
     assert page_state("tr", "masks", course).stale == (() if status == 0 else stale)
     assert page_state("vi", "masks", course).untranslated == tuple(ENGLISH)
@@ -93,7 +92,7 @@ def test_a_trivial_edit_leaves_stale_what_was_stale(course: Course) -> None:
     start_history(course)
     stamp(course, "tr", "masks", ["why"])
     rewrite(course, "en", replace("why", "Without it", "Without it,"))
-    assert main(["--root", str(course.root), "stamp", "--trivial", "masks", "why"]) == 0
+    assert run(course, "stamp --trivial masks why") == 0
     assert page_state("tr", "masks", course).stale == ()
     assert page_state("zh", "masks", course).stale == ("why",)
 
@@ -106,7 +105,7 @@ def test_a_typo_that_was_made_and_taken_back_leaves_nothing_to_stamp(
         rewrite(course, "en", replace("why", old, new))
         commit(course, new)
     before = snapshot(course)
-    assert main(["--root", str(course.root), "stamp", "--trivial", "masks", "why"]) == 0
+    assert run(course, "stamp --trivial masks why") == 0
     assert "masks#why: nothing to stamp: no translation was read against" in capsys.readouterr().out
     assert snapshot(course) == before
 
@@ -116,15 +115,15 @@ def test_stamping_a_stale_cell_shows_what_changed_in_english(
 ) -> None:
     start_history(course)
     rewrite(course, "en", replace("why", "are not zero", "are small"))
-    assert main(["--root", str(course.root), "stamp", "tr", "masks", "why"]) == 0
+    assert run(course, "stamp tr masks why") == 0
     assert (
         "en masks#why: Without it the weights on padding are [-not zero.-]{+small.+}"
         in capsys.readouterr().out
     )
 
 
-@pytest.mark.parametrize("words", [["tr", "masks"], ["tr"], ["--trivial", "masks"], ["xx", "masks", "--all"]])
-def test_stamp_says_what_it_needs(course: Course, words: list[str]) -> None:
+@pytest.mark.parametrize("words", ["tr masks", "tr", "--trivial masks", "xx masks --all"])
+def test_stamp_says_what_it_needs(course: Course, words: str) -> None:
     before = snapshot(course)
-    assert main(["--root", str(course.root), "stamp", *words]) == 1
+    assert run(course, f"stamp {words}") == 1
     assert snapshot(course) == before

@@ -20,11 +20,11 @@ from two_chapters import (
     named,
     replace,
     rewrite,
+    run,
     start_history,
 )
 
 from tools.course import Course, cells
-from tools.editions.__main__ import main
 from tools.editions.check import check
 from tools.editions.lock import page_state, stamp
 from tools.editions.sync import sync
@@ -90,8 +90,8 @@ def test_different_code_cells_of_one_page_merge(course: Course) -> None:
         right=lambda: change_english(course, "solution-half", "0.5", "0.25"),
     )
     merge_with_conflicts(course)
-    assert main(["--root", str(course.root), "resolve"]) == 0
-    assert main(["--root", str(course.root), "sync"]) == 0
+    assert run(course, "resolve") == 0
+    assert run(course, "sync") == 0
     assert cell_of(course.read("zh", "masks"), "add").outputs[0].text == "3\n"
     assert cell_of(course.read("zh", "masks"), "solution-half").source == "0.25"
     assert check(course) == []
@@ -116,8 +116,8 @@ def test_different_terms_merge(course: Course) -> None:
         right=lambda: change_term("mặt nạ", "mặt che"),
     )
     merge_with_conflicts(course)
-    assert main(["--root", str(course.root), "resolve"]) == 0
-    assert main(["--root", str(course.root), "sync"]) == 0
+    assert run(course, "resolve") == 0
+    assert run(course, "sync") == 0
     table = cells(course.read("tr", "sums"))["terms-table"].source
     assert "chìa khóa" in table and "mặt che" in table
     assert errors(course) == []
@@ -130,7 +130,7 @@ def test_a_conflict_in_prose_is_left_to_people(course: Course, capsys: pytest.Ca
         right=lambda: translate(course, "tr", "why", TURKISH["why"].replace("bakın", "right")),
     )
     merge_with_conflicts(course)
-    assert main(["--root", str(course.root), "resolve"]) == 1
+    assert run(course, "resolve") == 1
     said = capsys.readouterr().out
     assert said == "resolved book/tr/translation.lock\nchoose by hand: book/tr/masks.ipynb#why\n"
     path = course.path("tr", "masks")
@@ -141,7 +141,7 @@ def test_a_conflict_in_prose_is_left_to_people(course: Course, capsys: pytest.Ca
 
 def test_two_branches_that_each_add_a_language_merge(course: Course) -> None:
     def add(code: str) -> None:
-        assert main(["--root", str(course.root), "add", code, code]) == 0
+        assert run(course, f"add {code} {code}") == 0
         mangle(course.root / f"book/{code}/terms.csv", "key,,", "key,k,")
 
     commit_branches(course, da=lambda: add("da"), eo=lambda: add("eo"))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 from nbformat.v4 import new_markdown_cell
-from two_chapters import TURKISH, errors, named, replace, rewrite, snapshot
+from two_chapters import TURKISH, errors, named, replace, rewrite, run, snapshot
 
 from tools.course import Course, cells
-from tools.editions.__main__ import main
 from tools.editions.lock import page_state, stamp
 from tools.editions.moving import relinked
 from tools.editions.sync import sync
@@ -18,8 +17,7 @@ def test_cells_move_with_their_translations_links_and_claims(course: Course) -> 
     claims = course.root / "tools/experiments/claims.tsv"
     claims.parent.mkdir(parents=True)
     claims.write_text("chapter\tcell\tclaim\tthreshold\nmasks\tadd\ta\t> 1\nsums\tx\tb\t> 1\n")
-    command = ["--root", str(course.root), "move", "masks", "result", "add", "sums", "--after", "title"]
-    assert main(command) == 0
+    assert run(course, "move masks result add sums --after title") == 0
     sync(course)
     for language in course.languages:
         ids = [cell["id"] for cell in course.read(language, "sums").cells]
@@ -50,12 +48,11 @@ def test_links_lead_where_they_led(text: str, page: str, cell: str, expected: st
 
 @pytest.mark.parametrize(
     "words",
-    [["masks", "gone", "sums"], ["masks", "title", "sums"], ["masks", "why", "masks"], ["masks", "why", "no"],
-     ["masks", "why", "sums", "--after", "no"]],
-)  # fmt: skip
-def test_a_move_that_cannot_be_changes_nothing(course: Course, words: list[str]) -> None:
+    ["masks gone sums", "masks title sums", "masks why masks", "masks why no", "masks why sums --after no"],
+)
+def test_a_move_that_cannot_be_changes_nothing(course: Course, words: str) -> None:
     before = snapshot(course)
-    assert main(["--root", str(course.root), "move", *words]) == 1
+    assert run(course, f"move {words}") == 1
     assert snapshot(course) == before
 
 

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
-from two_chapters import cell_of, errors, mangle, remove, replace, rewrite, snapshot
+from two_chapters import cell_of, errors, mangle, remove, replace, rewrite, run, snapshot
 
 from tools.course import ROOT, Course, CourseError, cells, write_atomically
-from tools.editions.__main__ import main
 from tools.editions.check import check
 from tools.editions.form import RETINA
 from tools.editions.sync import sync
@@ -109,10 +108,10 @@ def test_sync_names_an_outdated_page_and_executes_it_on_demand(
 ) -> None:
     course = Course(Path(shutil.copytree(with_package, tmp_path / "course")))
     mangle(course.root / "tiny/base.py", "1", "2")
-    assert main(["--root", str(course.root), "sync"]) == 0
+    assert run(course, "sync") == 0
     assert "execute them again: sync --execute masks\n" in capsys.readouterr().out
     assert [finding.line() for finding in check(course)] == [OUTDATED]
-    assert main(["--root", str(course.root), "sync", "--execute", "masks"]) == 0
+    assert run(course, "sync --execute masks") == 0
     assert check(course) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from tools.course import Course, cells
+from tools.editions.__main__ import main
 from tools.editions.check import check
 
 ENGLISH = {
@@ -48,6 +50,11 @@ def rewrite(
     notebook = course.read(language, stem)
     change(notebook)
     course.write(language, stem, notebook)
+
+
+def run(course: Course, command: str) -> int:
+    """Run a command of the tools; return its exit status."""
+    return main(["--root", str(course.root), *shlex.split(command)])
 
 
 def errors(course: Course, release: bool = False) -> list[str]:
