@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -25,12 +26,17 @@ ALONE = """() => {
 }"""
 CUT = """[...document.querySelectorAll(".live-scroll")].filter(box => box.scrollWidth > box.clientWidth)
     .map(box => [box.scrollWidth, box.clientWidth])"""
-SLIM = {"width": 390, "height": 844}
+SLIM, TALL = {"width": 390, "height": 844}, {"width": 1280, "height": 1400}
+A_PHONE = {"viewport": SLIM, "has_touch": True, "is_mobile": True}
 DRAW_AND_BACK = ("live.writer.draw", "live.back")
 
 
-def opened(page: Page, site: Path, stem: str, component: str, code: str = "en") -> Watched:
-    """Go to a page on disk and start one of its components."""
+def opened(
+    browser: Browser, site: Path, stem: str, component: str, code: str = "en", init: str = "", **settings: Any
+) -> tuple[Page, Watched]:
+    """Open a page on disk and start one of its components; `init` is a script that runs first."""
+    page = browser.new_page(**{"viewport": DESK, "reduced_motion": "reduce", **settings})
+    page.add_init_script(init)
     watched = Watched(page)
     page.goto((site / code / f"{stem}.html").as_uri())
     place = page.locator(f'.live[data-live="{component}"]')
@@ -39,7 +45,7 @@ def opened(page: Page, site: Path, stem: str, component: str, code: str = "en") 
     assert {url.rpartition("/")[2].split("?")[0] for url in before} == small
     place.locator("> button").click()
     place.locator(".live-box").wait_for()
-    return watched
+    return page, watched
 
 
 def probability(amount: str) -> float:
@@ -81,8 +87,7 @@ def test_without_scripts_text_and_picture_stay_and_nothing_is_offered(browser: B
 
 
 def test_a_sentence_is_translated_step_by_step(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    watched = opened(page, site, "bahdanau-attention", "translator")
+    page, watched = opened(browser, site, "bahdanau-attention", "translator")
     box, word = page.locator(".live-translator"), COURSE.words("en")
     rows = box.locator(".live-heat tbody tr")
     assert box.locator(".live-written").inner_text() == "donne-moi deux chapeaux neufs."
@@ -132,8 +137,7 @@ def typed(page: Page, sentence: str) -> Locator:
 def test_unknown_words_are_told_at_once_with_neighbours_that_may_be_meant(
     browser: Browser, site: Path, code: str, joined: str
 ) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    opened(page, site, "bahdanau-attention", "translator", code)
+    page, _ = opened(browser, site, "bahdanau-attention", "translator", code)
     assert page.locator(f'input[value="{"fr" if code == "en" else code}"]').is_checked()
     said = typed(page, "We am yêu and rigth am you we see it")
     assert joined in said.inner_text() and "<unk>" in said.inner_text()
@@ -159,8 +163,7 @@ def test_unknown_words_are_told_at_once_with_neighbours_that_may_be_meant(
 
 
 def test_words_that_the_network_knows_are_offered_while_one_types(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    opened(page, site, "bahdanau-attention", "translator", "en")
+    page, _ = opened(browser, site, "bahdanau-attention", "translator")
     field, offered = page.locator(".live-form input[type=text]"), page.locator(".live-completions button")
     field.fill("")
     field.press_sequentially("the big d")
@@ -173,8 +176,7 @@ def test_words_that_the_network_knows_are_offered_while_one_types(browser: Brows
 
 
 def test_a_translation_is_compared_when_it_is_whole(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK)
-    opened(page, site, "bahdanau-attention", "translator", "en")
+    page, _ = opened(browser, site, "bahdanau-attention", "translator", reduced_motion="no-preference")
     same = page.get_by_text(COURSE.words("en")["live.translator.same"])
     assert same.count() == 1 and not same.is_visible()
     expect(page.locator(".live-written")).to_have_text("donne-moi deux chapeaux neufs.")
@@ -190,8 +192,7 @@ def test_a_translation_is_compared_when_it_is_whole(browser: Browser, site: Path
 
 
 def test_a_sentence_in_another_language_or_none_is_not_translated(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    opened(page, site, "bahdanau-attention", "translator", "vi")
+    page, _ = opened(browser, site, "bahdanau-attention", "translator", "vi")
     for sentence in ("Tôi yêu em", "Bir kedi gördüm.", "我愛你。", " ", "?!"):
         said, written = typed(page, sentence), page.locator(".live-written")
         assert said.locator("p").first.inner_text() == COURSE.words("vi")["live.translator.english"]
@@ -204,8 +205,7 @@ def test_a_sentence_in_another_language_or_none_is_not_translated(browser: Brows
 
 
 def test_on_a_phone_the_translation_is_not_covered_and_not_cut(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=SLIM, has_touch=True, is_mobile=True, reduced_motion="reduce")
-    opened(page, site, "bahdanau-attention", "translator", "vi")
+    page, _ = opened(browser, site, "bahdanau-attention", "translator", "vi", **A_PHONE)
     field, chips = (
         page.locator(".live-form input[type=text]"),
         page.locator(".live-form fieldset label").all(),
@@ -226,8 +226,7 @@ def test_on_a_phone_the_translation_is_not_covered_and_not_cut(browser: Browser,
 
 
 def test_maps_of_heads_have_their_shades_where_decimals_have_a_comma(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    opened(page, site, "looking-at-heads", "heads", "tr")
+    page, _ = opened(browser, site, "looking-at-heads", "heads", "tr")
     page.locator(".live-map rect").first.wait_for(state="attached")
     shades = page.locator(".live-map rect").evaluate_all("rs => rs.map(r => getComputedStyle(r).fillOpacity)")
     assert len(set(shades)) > 10
@@ -242,8 +241,7 @@ def test_a_component_is_open_to_everyone(browser: Browser, site: Path, component
 
     In Turkish, whose words are the longest.
     """
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce", color_scheme="light", bypass_csp=True)
-    opened(page, site, stem, component, "tr")
+    page, _ = opened(browser, site, stem, component, "tr", color_scheme="light", bypass_csp=True)
     page.evaluate(ALONE)
     problems = {"light": broken_rules(page, within=".live")}
     page.emulate_media(color_scheme="dark")
@@ -257,8 +255,7 @@ def test_a_component_is_open_to_everyone(browser: Browser, site: Path, component
 def test_on_the_home_page_the_translator_opens_below_the_walk_and_can_be_closed(
     browser: Browser, site: Path
 ) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    opened(page, site, "index", "translator", "vi")
+    page, _ = opened(browser, site, "index", "translator", "vi")
     assert not page.locator("#opening").is_visible()
     words, box = COURSE.words("vi"), page.locator(".live-translator")
     place, walk = box.bounding_box(), page.locator(".hero").bounding_box()
@@ -344,8 +341,7 @@ def counted(page: Page) -> tuple[str, ...]:
 
 
 def test_heads_are_switched_and_words_are_moved(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 1400}, reduced_motion="reduce")
-    watched = opened(page, site, "looking-at-heads", "heads")
+    page, watched = opened(browser, site, "looking-at-heads", "heads", viewport=TALL)
     box, marks, word = page.locator(".live-heads"), page.locator(".live-heads mark"), COURSE.words("en")
     switches = box.get_by_role("switch")
     assert switches.count() == 24
@@ -396,8 +392,7 @@ def test_heads_are_switched_and_words_are_moved(browser: Browser, site: Path) ->
 
 
 def test_a_reader_finds_a_sentence_that_a_head_changes(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 1400}, reduced_motion="reduce")
-    watched = opened(page, site, "looking-at-heads", "heads")
+    page, watched = opened(browser, site, "looking-at-heads", "heads", viewport=TALL)
     box, word = page.locator(".live-heads"), COURSE.words("en")
     trained, now, same = (
         box.locator(f"{name}") for name in (".live-line >> nth=0", ".live-stays", ".live-same")
@@ -431,8 +426,7 @@ def query(page: Page) -> tuple[float, ...]:
 
 
 def test_heads_and_query_answer_to_a_finger(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
-    opened(page, site, "looking-at-heads", "heads")
+    page, _ = opened(browser, site, "looking-at-heads", "heads", **A_PHONE | {"viewport": PHONE})
     last = page.locator(".live-heads").get_by_role("switch").nth(23)
     last.scroll_into_view_if_needed()
     last.tap()
@@ -448,7 +442,7 @@ def test_heads_and_query_answer_to_a_finger(browser: Browser, site: Path) -> Non
     last.scroll_into_view_if_needed()
     box = page.locator(".live-stays").bounding_box()
     assert box and 0 <= box["y"] <= PHONE["height"]  # what changes stays in sight
-    opened(page, site, "attention-pooling", "pooling")
+    page, _ = opened(browser, site, "attention-pooling", "pooling", **A_PHONE | {"viewport": PHONE})
     plane = page.locator(".live-plane").first
     plane.scroll_into_view_if_needed()
     place = plane.bounding_box()
@@ -477,8 +471,7 @@ KEYS = "box => box.getBoundingClientRect().width > 1"  # a screen reader has wor
 def test_what_a_query_does_is_seen_while_it_is_dragged(
     browser: Browser, site: Path, code: str, output: str
 ) -> None:
-    page = browser.new_page(viewport=SLIM, has_touch=True, is_mobile=True, reduced_motion="reduce")
-    opened(page, site, "attention-pooling", "pooling", code)
+    page, _ = opened(browser, site, "attention-pooling", "pooling", code, **A_PHONE)
     for plane in page.locator(".live-plane").all():
         expect(plane).to_be_in_viewport(ratio=0.99)
     assert not page.get_by_text(COURSE.words(code)["live.keys"]).evaluate(KEYS)
@@ -491,8 +484,7 @@ def test_what_a_query_does_is_seen_while_it_is_dragged(
 
 
 def test_a_query_is_dragged_and_the_output_stays_among_the_values(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 1200})
-    watched = opened(page, site, "attention-pooling", "pooling")
+    page, watched = opened(browser, site, "attention-pooling", "pooling", viewport=TALL)
     box = page.locator(".live-pooling")
     assert page.get_by_text(COURSE.words("en")["live.keys"]).evaluate(KEYS)
 
@@ -535,8 +527,7 @@ def test_a_query_is_dragged_and_the_output_stays_among_the_values(browser: Brows
 
 
 def test_the_division_matters_where_query_and_keys_are_wide(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 1200})
-    watched = opened(page, site, "scoring-functions", "width")
+    page, watched = opened(browser, site, "scoring-functions", "width", viewport=TALL)
     box = page.locator(".live-width")
     box.get_by_role("button").nth(1).click()
     box.locator("summary").click()
@@ -566,8 +557,7 @@ PLACED = """cells => cells.map(cell => {
 
 
 def test_a_tensor_is_split_as_pytorch_does(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    watched = opened(page, site, "multi-head-attention", "split")
+    page, watched = opened(browser, site, "multi-head-attention", "split")
     box = page.locator(".live-split")
     box.locator("summary").click()
 
@@ -594,8 +584,7 @@ def test_a_tensor_is_split_as_pytorch_does(browser: Browser, site: Path) -> None
 
 
 def test_a_cache_saves_the_operations_that_the_page_counts(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    watched = opened(page, site, "efficient-attention", "cache")
+    page, watched = opened(browser, site, "efficient-attention", "cache")
     box = page.locator(".live-cache")
     printed = cells(COURSE.read("en", "efficient-attention"), "code")["cache-run"].outputs[0].text
     counted = {int(t): (full, one) for t, one, full in (line.split() for line in printed.splitlines()[1:4])}
@@ -660,8 +649,7 @@ class Writer:
 
 def test_the_bars_are_the_probabilities_that_the_page_defines(browser: Browser, site: Path) -> None:
     """On the Vietnamese page, where decimals have a comma."""
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce", bypass_csp=True)
-    watched = opened(page, site, "language-models", "writer", "vi")
+    page, watched = opened(browser, site, "language-models", "writer", "vi", bypass_csp=True)
     writer, seen = Writer(page, "vi"), set()
     for prompt in ("<bos>", "give me two"):
         writer.press(prompt)
@@ -689,8 +677,7 @@ def test_the_bars_are_the_probabilities_that_the_page_defines(browser: Browser, 
 
 
 def test_a_reader_or_chance_writes_and_takes_back(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=SLIM, has_touch=True, is_mobile=True, reduced_motion="reduce")
-    opened(page, site, "language-models", "writer")
+    page, _ = opened(browser, site, "language-models", "writer", **A_PHONE)
     writer = Writer(page)
     draw, back = (writer.box.get_by_role("button", name=writer.word[key]) for key in DRAW_AND_BACK)
     assert writer.tokens() == ["<bos>"] and back.is_disabled()
@@ -706,7 +693,7 @@ def test_a_reader_or_chance_writes_and_takes_back(browser: Browser, site: Path) 
     left = {name for name, _, cut in writer.rows() if not cut}
     assert len(left) == 2
     drawn = set()
-    for _ in range(40):
+    for _ in range(20):
         draw.click()
         drawn.add(writer.tokens()[-1])
         writer.press("live.back")
@@ -735,8 +722,7 @@ def test_a_reader_or_chance_writes_and_takes_back(browser: Browser, site: Path) 
 
 
 def test_a_sentence_is_judged_as_on_the_page(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    opened(page, site, "language-models", "writer")
+    page, _ = opened(browser, site, "language-models", "writer")
     writer, said = Writer(page), page.locator(".live-written")
     sentences = training_sentences()["rows"]
     found = set()
@@ -756,8 +742,7 @@ def test_a_sentence_is_judged_as_on_the_page(browser: Browser, site: Path) -> No
 
 
 def test_the_keyboard_is_not_lost_where_a_sentence_ends(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="no-preference")
-    opened(page, site, "language-models", "writer")
+    page, _ = opened(browser, site, "language-models", "writer", reduced_motion="no-preference")
     writer = Writer(page)
     writer.settle(0, 1)
     writer.box.locator("tbody button").nth(1).focus()

@@ -16,8 +16,7 @@ PLACE = """([x, y]) => {
 
 
 def test_a_guess_is_compared_with_what_was_measured(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=SLIM, reduced_motion="reduce")
-    watched = opened(page, site, "sequence-to-sequence", "guess")
+    page, watched = opened(browser, site, "sequence-to-sequence", "guess", viewport=SLIM)
     box, sliders = page.locator(".live-guess"), page.locator(".live-sliders input")
     printed = cells(COURSE.read("en", "sequence-to-sequence"), "code")["length-train"].outputs[0].text
     rows = [line.split() for line in printed.splitlines()[1:]]

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from browsing import DESK
 from page_code import names_of
 from playwright.sync_api import Browser
 from test_live_browser import COURSE, opened, probability
@@ -51,8 +50,7 @@ def libraries() -> dict[str, Any]:
 @pytest.mark.filterwarnings("ignore")
 @torch.no_grad()
 def test_a_mask_does_what_the_library_makes_of_it(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    watched = opened(page, site, "one-attention-many-names", "mask")
+    page, watched = opened(browser, site, "one-attention-many-names", "mask")
     box, seen = page.locator(".live-mask"), set()
     right: Tensor = F.softmax(SCORES.masked_fill(~SEEN[0], float("-inf")), dim=-1)
     for library, attend in libraries().items():

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from browsing import DESK
 from page_code import names_of
 from playwright.sync_api import Browser, Locator, Page
 from test_live_browser import COURSE, opened
@@ -39,8 +38,7 @@ def kinds(page: Page) -> list[list[str]]:
 
 @pytest.mark.parametrize("width", [3, 6])
 def test_a_window_slides_and_its_cache_rolls_as_on_the_page(browser: Browser, site: Path, width: int) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    watched = opened(page, site, "long-contexts", "window")
+    page, watched = opened(browser, site, "long-contexts", "window")
     box, steps = page.locator(".live-window"), 12
     back, forward = (box.get_by_role("button", name=WORD[f"live.{name}"]) for name in ("back", "forward"))
     page_code = names_of("long-contexts", "window-code", "rolling-code")
@@ -144,9 +142,7 @@ def check_table(box: Locator, rule: str, writes: tuple[Tensor, list[int]], asked
 
 
 def test_pairs_are_written_into_one_table_by_both_rules(browser: Browser, site: Path) -> None:
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    page.add_init_script(RANDOM.replace("SEED", "7"))
-    watched = opened(page, site, "long-contexts", "linear")
+    page, watched = opened(browser, site, "long-contexts", "linear", init=RANDOM.replace("SEED", "7"))
     numbers = random_numbers(7)
     draws = [draw(numbers) for _ in range(DRAWS)]
     keys, classes = draw(numbers)
