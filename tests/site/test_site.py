@@ -311,6 +311,13 @@ def test_cards_show_parts_of_plots(site, code):
         assert whole[0] <= left < right <= whole[2] and whole[1] <= top < bottom <= whole[3], stem
 
 
+def test_a_diagram_writes_its_words_in_the_language(site):
+    address = parsed(site / "tr" / "inside-language-models.html").select_one("#opening img")["src"]
+    diagram = (site / "tr" / address).read_text(encoding="utf-8")
+    assert ">katman 1<" in diagram and "layer" not in diagram
+    assert ">hats<" in diagram  # a token stays
+
+
 def test_predictions_answers_and_measured_tables_have_their_looks(chapter):
     page, _ = chapter
     texts = cells(COURSE.read("en", FORM))

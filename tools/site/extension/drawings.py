@@ -40,8 +40,7 @@ def lettered(drawing: str, words: dict[str, str], language: Language) -> str:
             attributes = UPWARDS.sub(downwards, attributes)
         return f"{tokens}<text {attributes}>{escape(label, quote=False)}</text>"
 
-    head = f'<svg class="drawing" lang="{language.html}" font-family="sans-serif" '
-    return LABEL.sub(written, drawing.replace("<svg ", head, 1))
+    return LABEL.sub(written, drawing)
 
 
 def downwards(place: re.Match[str]) -> str:

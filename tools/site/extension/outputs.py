@@ -55,13 +55,15 @@ def output_nodes(cell: dict, environment) -> Iterator[nodes.Node | Picture]:
 
 def drawing_of(cell: dict, output: dict, environment) -> Picture | None:
     """Return the drawing that `sync` keeps of a figure, in the reader's language."""
-    course, code = course_of(environment.config), environment.config.course_language
+    course = course_of(environment.config)
     path = drawings.path(PurePosixPath(environment.docname).name, cell["id"])
     if "image/png" not in output["data"] or not (drawing := course.text(path)):
         return None
     environment.note_dependency(str(course.root / path))
-    language = course.languages[code]
+    language = course.languages[environment.config.course_language]
     drawing = lettered(drawing, interface_words(environment.config), language)
+    head = f'<svg class="drawing" lang="{language.html}" font-family="sans-serif" '
+    drawing = drawing.replace("<svg ", head, 1)
     picture = store(drawing.encode(), "svg", environment, svg_size(drawing))
     picture.drawing = drawing
     return picture
@@ -71,7 +73,9 @@ def richest_form(output: dict, environment) -> nodes.Node | Picture:
     """Return one result in the richest of its forms that a page can show."""
     data = output["data"]
     if "image/svg+xml" in data:
-        return store(data["image/svg+xml"].encode(), "svg", environment, svg_size(data["image/svg+xml"]))
+        language = course_of(environment.config).languages[environment.config.course_language]
+        drawing = lettered(data["image/svg+xml"], interface_words(environment.config), language)
+        return store(drawing.encode(), "svg", environment, svg_size(drawing))
     if "image/png" in data:
         content = base64.b64decode(data["image/png"])
         stored = output.get("metadata", {}).get("image/png", {})
