@@ -506,8 +506,8 @@ def test_plain_jupyter_book_builds_the_english_edition(tmp_path):
     assert {path.stem for path in built.glob("*.html")} == set(COURSE.pages)
     assert "book/en/index.html" in (tmp_path / "_build" / "html" / "index.html").read_text()
     for page in built.glob("*.html"):
-        for node in parsed(page).find_all(src=True):
-            assert (page.parent / urlsplit(node["src"]).path).is_file(), (page, node["src"])
+        for source in re.findall(r'<\w+[^>]*\ssrc="([^"]+)"', page.read_text(encoding="utf-8")):
+            assert (page.parent / urlsplit(source).path).is_file(), (page, source)
 
 
 @pytest.mark.parametrize("code", COURSE.translations)
