@@ -353,7 +353,7 @@ def read_pairs(
 
 
 def _pair(place: str, number: int, line: str, encoding: str, languages: tuple[str, str]) -> Pair:
-    if "\ufffd" in line:  # what decoding puts in place of bytes that mean nothing
+    if "\ufffd" in line:  # decoding replaces invalid bytes by it
         raise ValueError(f"{place}: not {encoding}")
     if "\0" in line:
         raise ValueError(f"{place}: not text, since it holds a NUL character")

@@ -199,7 +199,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         try:
             state = torch.load(file, map_location="cpu", weights_only=True)
-        except Exception as error:  # which error it is depends on the file's bytes
+        except Exception as error:  # its type depends on the file's bytes
             raise ValueError(wrong_checkpoint(path)) from error
     if not isinstance(state, dict) or not state.keys() >= CHECKPOINT_PARTS:
         raise ValueError(wrong_checkpoint(path))

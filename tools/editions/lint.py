@@ -8,7 +8,7 @@ from functools import cache
 from tools.course import Course
 
 from . import glossary
-from .markup import SIGN, as_read, headings, plain, stray_marks
+from .markup import PLACEHOLDER, as_read, headings, plain, stray_marks
 
 INVISIBLE = "[\u00ad\u00a0\u200b-\u200f\u2009\u202f\u2060\ufeff]"
 WRONG = {  # in every language: pattern, and what to do
@@ -73,7 +73,7 @@ def any_word(words: str) -> re.Pattern[str]:
 
 def around(text: str, match: re.Match[str]) -> str:
     """Return the fault with a few letters on both sides."""
-    return text[max(0, match.start() - 12) : match.end() + 12].replace(SIGN, "…")
+    return text[max(0, match.start() - 12) : match.end() + 12].replace(PLACEHOLDER, "…")
 
 
 def english_left_in(english: str, text: str, shared: set[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Take a Markdown cell apart: what must be the same in every language, and the words that must not."""
+"""Take a Markdown cell apart: what must be the same in every language, and the words."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ KINDS = {
     "math_block": "formula",
 }
 
-SIGN = "\N{OBJECT REPLACEMENT CHARACTER}"  # where a reader sees code or a formula
+PLACEHOLDER = "\N{OBJECT REPLACEMENT CHARACTER}"  # in place of code or a formula
 FULL_STOPS = tuple("。，、：；？！）」〉")  # full-width signs that end a run of words
 
 
@@ -31,7 +31,7 @@ def parsed(text: str) -> list[Token]:
     return PARSER.parse(text)
 
 
-CONTENTS = ("code", "formula", "link to", "image")  # what may move within a section
+CONTENTS = ("code", "formula", "link to", "image")  # may move within a section
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -71,7 +71,7 @@ def rows(text: str) -> Iterator[tuple[str, str]]:
 
 
 def table(head: list[str], *rows: list[str], numbers: bool = False) -> str:
-    """Return a table; where its columns but the first are numbers, they stand at the right."""
+    """Return a table; with `numbers`, all columns but the first are aligned to the right."""
     rule = ["---"] + ["---:" if numbers else "---"] * (len(head) - 1)
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
 
@@ -81,15 +81,15 @@ def headings(text: str) -> frozenset[str]:
     """Return the words of each heading."""
     pairs = pairwise(parsed(text))
     found = (after.children or [] for token, after in pairs if token.type == "heading_open")
-    return frozenset("".join(inline_words(words, quoted=True)).replace(SIGN, " … ") for words in found)
+    return frozenset("".join(inline_words(words, quoted=True)).replace(PLACEHOLDER, " … ") for words in found)
 
 
 @cache
 def as_read(text: str, quoted: bool = True) -> str:
-    """Return the words of a cell as a reader sees them, a line a block, with SIGN for code and formulas.
+    """Return the words of a cell as a reader sees them, a block a line; code and formulas are placeholders.
 
-    On demand, emphasis and links, as titles and names have them, are a SIGN too. A space after the end of
-    emphasis is left out after a full-width sign: Markdown needs it there.
+    Unless `quoted`, emphasis and links, which mark titles and names, are placeholders too. A space after the
+    end of emphasis is left out after a full-width sign: only Markdown needs it there.
     """
     blocks = []
     for token in parsed(text):
@@ -107,10 +107,10 @@ def inline_words(children: list[Token], quoted: bool) -> Iterator[str]:
         if token.type in ("text", "text_special"):
             ended = after in ("strong_close", "em_close") and before[-1:] in FULL_STOPS
             text = token.content.lstrip(" ") if ended else token.content
-            yield text if quoted or not depth else SIGN
+            yield text if quoted or not depth else PLACEHOLDER
             before = text
         elif token.type in KINDS:
-            yield SIGN
+            yield PLACEHOLDER
         elif token.type in ("softbreak", "hardbreak"):
             yield "\n"
 
@@ -118,12 +118,12 @@ def inline_words(children: list[Token], quoted: bool) -> Iterator[str]:
 @cache
 def plain(text: str, quoted: bool = True) -> str:
     """Return the prose of a cell, on demand without titles, names and quotations."""
-    words = as_read(text, quoted).replace(SIGN, " … ")
+    words = as_read(text, quoted).replace(PLACEHOLDER, " … ")
     return words if quoted else re.sub(r"“[^”]*”|「[^」]*」|\"[^\"]*\"|«[^»]*»", " … ", words)
 
 
 def stray_marks(text: str) -> list[str]:
-    """Return marks of Markdown that a reader would see, of emphasis that does not close or a broken link."""
+    """Return Markdown characters that a reader would see, from unclosed emphasis or a broken link."""
     shown = "\n".join(
         token.content if token.type == "text" else re.sub(r"<[^>]*>", " ", token.content)
         for token in tokens(text)

@@ -18,7 +18,7 @@ from . import api, formulas, home, notices, pages, renderer, terms, writer
 from .edition import course_of
 from .notebook import NotebookParser
 
-QUOTES = "“”‘’"  # where neither the language nor docutils says others
+QUOTES = "“”‘’"  # unless the language or docutils has others
 THEME = Path(__file__).parents[1] / "theme"
 
 
