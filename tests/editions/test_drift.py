@@ -197,7 +197,7 @@ def test_a_wrong_setting_of_a_language_is_named(
     course: Course, settings: str, what: str, capsys: pytest.CaptureFixture
 ) -> None:
     (course.root / "book/tr/language.yml").write_text(settings, encoding="utf-8")
-    assert main(["--root", str(course.root), "check"]) == 1
+    assert run(course, "check") == 1
     assert f"error: book/tr/language.yml: {what}" in capsys.readouterr().err
 
 
