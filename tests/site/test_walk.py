@@ -261,7 +261,7 @@ def test_when_the_walk_begins_the_rest_of_the_page_moves_as_one(
     browser: Browser, site: Path, stem: str, component: str
 ) -> None:
     page = browser.new_page(viewport=SLIM, reduced_motion="reduce")
-    page.goto((site / "en" / f"{stem}.html").as_uri())
+    page.goto((site / "en" / f"{stem}.html").as_uri() + "#top")  # with true heights
     page.wait_for_function("document.fonts.status === 'loaded'")
     tops = f"""() => [...document.querySelectorAll("section:has(> .live[data-live={component}]) ~ section")]
         .map(section => section.getBoundingClientRect().top)"""
