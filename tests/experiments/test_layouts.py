@@ -15,12 +15,6 @@ def test_a_row_says_where_each_word_of_a_sentence_looks():
         assert row["attention"] == "none" or len(row["peaks"].split()) == len(pair.target)
 
 
-def test_seeds_and_layers_are_read_as_whole_numbers_and_shares_as_fractions():
-    row = stored_results("layouts")[0]
-    kinds = [type(row[name]) for name in ("seed", "layers", "exact_match", "written")]
-    assert kinds == [int, int, float, str]
-
-
 def test_shifts_count_from_the_nearest_gold_position_and_skip_tokens_without_one():
     weights = torch.eye(4)[[2, 0, 3, 1]]
     assert shifts([weights], [PAIR]) == [2, 2, -1]
