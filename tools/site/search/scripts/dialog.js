@@ -72,7 +72,7 @@
     const messages = missing.length ? [words.unknown.replace("{words}", missing.join(", "))] : [];
     if (!passages.length) return messages.length ? messages : [words.none];
     return [
-      ...told,
+      ...messages,
       isPartial ? words.partial : words.found.replace("{n}", passages.length + (hasMore ? "+" : "")),
     ];
   };
