@@ -339,9 +339,10 @@ def test_predictions_answers_and_measured_tables_have_their_looks(chapter):
         ("f(queries, keys, values, valid_lens)", []),
         ("f(\n    keys[:, 0], {1: 2}\n)", ["[:, 0]", "{1: 2}"]),
         ('print(f"{x:.2f} [{y}]", "(a, b)")', []),
+        ("if a:\n    block.cross_attention.W_q.weight.mul_(factor)", ["    block", "(factor)"]),
     ],
 )
-def test_a_phone_breaks_no_short_bracket(code, kept):
+def test_a_phone_breaks_no_short_bracket_and_not_after_an_indentation(code, kept):
     assert [part.get_text() for part in on_a_phone(code).select(".kept")] == kept
 
 

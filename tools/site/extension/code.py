@@ -14,6 +14,7 @@ LONG_CALL = re.compile(rf'<span class="p">\(</span>(?!{CLOSING})')
 COLOURLESS = re.compile(r'<span class="(?:bp|n|nn|o|p|vm|w)">([^<]*)</span>')
 # Elements that neither have a colour nor keep a line together; names and operators of two characters do.
 NEEDLESS = re.compile(r'<span class="(?:(?:bp|nn|p|vm|w)">([^<]*)|[no]">([^<&]|&\w+;))</span>')
+BEGINNING = re.compile(r'^ +(?:<span class="n?[a-z]">[^< ]+</span>|\w+)')  # indentation, and the first name
 
 
 def by_line(match: re.Match[str]) -> str:
@@ -29,6 +30,8 @@ def line_element(line: str) -> str:
     line = PUNCTUATION.sub(lambda token: "".join(f'<span class="p">{sign}</span>' for sign in token[1]), line)
     line = INNERMOST.sub(kept_if_short, line)
     line = NEEDLESS.sub(r"\1\2", LONG_CALL.sub(r"\g<0><wbr>", line))
+    if len(text) > MAX_LINE:  # a break after the indentation would leave an empty line
+        line = BEGINNING.sub(r'<span class="kept">\g<0></span>', line)
     code, mark, comment = line.partition('<span class="c1">')
     line = code + mark + SHAPE.sub(kept_if_short, comment)
     style = f' style="--in:{indent}ch"' if indent else ""
