@@ -211,9 +211,24 @@ courseLive.walkCells = ({ words, network, size }) => {
     };
   }
 
+  // Tokens with their ids; a reader can replace those from a place on, or none without it.
+  const tokenCards = (axis, ids, from) => ({
+    kind: "cards",
+    ...axis,
+    values: ids.map(id => [id]),
+    from,
+    shape: `(${ids.length},)`,
+    symbol: words.tokens,
+  });
+
+  const embeddingCell = (ids, rows, i, j) => ({
+    equation: [italic("E"), sub(`${ids[i]}, ${j}`), " = ", element("b", {}, number(rows[i][j]))],
+  });
+
   return {
     about,
     dot,
+    embeddingCell,
     headCell,
     hiddenCell,
     features,
@@ -235,6 +250,7 @@ courseLive.walkCells = ({ words, network, size }) => {
     stream,
     sub,
     sumCell,
+    tokenCards,
     word,
   };
 };

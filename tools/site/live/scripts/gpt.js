@@ -93,28 +93,12 @@ courseLive.components.gpt = async ({ box, words }) => {
     {
       name: "tokens",
       part: words.input,
-      show: run => [
-        {
-          kind: "cards",
-          ...tokensOf(run),
-          values: run.ids.map(id => [id]),
-          from: 1,
-          shape: `(${run.ids.length},)`,
-          symbol: words.tokens,
-        },
-      ],
+      show: run => [cells.tokenCards(tokensOf(run), run.ids, 1)],
     },
     {
       name: "embedding",
       show: run => [stream("E", tokensOf(run), run.rows.embedding)],
-      cell: (run, [, i, j]) => ({
-        equation: [
-          element("i", {}, "E"),
-          sub(`${run.ids[i]}, ${j}`),
-          " = ",
-          element("b", {}, number(run.rows.embedding[i][j])),
-        ],
-      }),
+      cell: (run, [, i, j]) => cells.embeddingCell(run.ids, run.rows.embedding, i, j),
     },
     {
       name: "project",

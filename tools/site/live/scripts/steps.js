@@ -6,6 +6,7 @@ courseLive.transformerSteps = ({ words, network, cells, size }) => {
   const { element } = courseLive;
   const {
     about,
+    embeddingCell,
     features,
     filledUp,
     headCell,
@@ -25,8 +26,8 @@ courseLive.transformerSteps = ({ words, network, cells, size }) => {
     signed,
     softmaxCell,
     stream,
-    sub,
     sumCell,
+    tokenCards,
   } = cells;
 
   const block = (side, run) => `${side}.blocks.${run.layer}`;
@@ -83,28 +84,12 @@ courseLive.transformerSteps = ({ words, network, cells, size }) => {
     {
       name: "tokens",
       part: words.encoder,
-      show: run => [
-        {
-          kind: "cards",
-          ...english(run),
-          values: run.sourceIds.map(id => [id]),
-          from: 0,
-          shape: `(${run.source.length},)`,
-          symbol: words.tokens,
-        },
-      ],
+      show: run => [tokenCards(english(run), run.sourceIds, 0)],
     },
     {
       name: "embedding",
       show: run => [stream("E", english(run), run.rows["encoder.embedding"])],
-      cell: (run, [, i, j]) => ({
-        equation: [
-          italic("E"),
-          sub(`${run.sourceIds[i]}, ${j}`),
-          " = ",
-          element("b", {}, number(run.rows["encoder.embedding"][i][j])),
-        ],
-      }),
+      cell: (run, [, i, j]) => embeddingCell(run.sourceIds, run.rows["encoder.embedding"], i, j),
     },
     {
       name: "position",
@@ -268,13 +253,7 @@ courseLive.transformerSteps = ({ words, network, cells, size }) => {
       name: "written",
       part: words.decoder,
       show: run => [
-        {
-          kind: "cards",
-          ...french(run),
-          values: run.readIds.slice(0, run.word + 1).map(id => [id]),
-          shape: `(${run.word + 1},)`,
-          symbol: words.tokens,
-        },
+        tokenCards(french(run), run.readIds.slice(0, run.word + 1)),
         stream("E + P", french(run), rowsOf(run, "decoder.positions")),
       ],
       first: 1,
